@@ -152,9 +152,12 @@ Size of_launcher(const ShellWords& words) {
         if (const std::int64_t devices = devices_in(included.substr(included.find(':') + 1)); devices > 0 && !size.per_node)
             size.per_node = devices, size.nodes = size.nodes.value_or(1);
     if (!words.empty() && words[0].text == "composer") fill(size.per_node, option(words, {"--nproc", "-n"}));
-    if (!words.empty() && (words[0].text == "mpirun" || words[0].text == "mpiexec" || words[0].text.ends_with("/mpirun")))
-        fill(size.all, option(words, {"-np", "-n", "--np"}));
+    const bool mpi = !words.empty() && (words[0].text == "mpirun" || words[0].text == "mpiexec" || words[0].text.ends_with("/mpirun"));
+    if (mpi) fill(size.all, option(words, {"-np", "-n", "--np"}));
     if (size.per_node && !size.nodes && option(words, {"--nnodes"}).empty()) size.nodes = 1;  // torchrun's own default
+    // A process for each GPU; one on every node starts torchrun there.
+    if (const auto each = last_number(option(words, {"-npernode", "--npernode", "-ppn", "--ppn"})); mpi && each.value_or(0) > 1)
+        fill(size.per_node, std::to_string(*each));
     return size;
 }
 

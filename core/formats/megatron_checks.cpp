@@ -13,12 +13,16 @@ static std::string said(const Import& in, std::string_view key) {
     const Entry* const entry = in.last(key);
     if (entry == nullptr || !entry->open.empty() || entry->value.is_null() || entry->value == Json(false)) return "";
     const std::string text = entry->value.is_string() ? entry->value.get<std::string>() : dumped(entry->value);
-    return text == "None" || text == "null" || text == "false" || text == "none" ? "" : text;
+    return text == "None" || text == "null" || text == "false" || text == "False" || text == "none" ? "" : text;
 }
 static bool is_on(const Import& in, std::string_view key) { return !said(in, key).empty(); }
 static std::int64_t count(const Import& in, std::string_view key) {
     const std::string text = said(in, key);
     return text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos ? 0 : std::stoll(text);
+}
+
+bool offloads_layers(const Import& in) {
+    return in.last("cpu_offloading") != nullptr ? is_on(in, "cpu_offloading") : count(in, "cpu_offloading_num_layers") > 0;
 }
 
 static Text needs(const char* one, const char* other) { return Text("import_plan.refused.needs").with("one", one).with("other", other); }
@@ -33,7 +37,7 @@ static void check_recompute(const Import& in, std::vector<Text>& found) {
     const bool spreads = is_on(in, "distribute_saved_activations");
     if (spreads && in.job.value("sequence_parallel", false) && !in.hangs("sequence_parallel"))
         found.push_back(exclude("--distribute-saved-activations", "--sequence-parallel"));
-    const bool offloads = is_on(in, "cpu_offloading") || count(in, "cpu_offloading_num_layers") > 0;
+    const bool offloads = offloads_layers(in);
     if (offloads && !granularity.empty()) found.push_back(exclude("--cpu-offloading-num-layers", "--recompute-granularity"));
     if (offloads && in.job.value("pipeline_parallel", std::int64_t{1}) > 1)
         found.push_back(exclude("--cpu-offloading-num-layers", "--pipeline-model-parallel-size"));

@@ -98,7 +98,7 @@ class Reader {
         for (std::size_t i = at_ + 3; i < tokens_.size() && i < at_ + 40; ++i) {
             const bool listed = name(i) || sign(i, ",") || sign(i, "(") || (tokens_[i].kind == Token::line_end && sign(at_ + 3, "("));
             if (!listed) break;
-            if (!name(i) || (tokens_[i].value != "finetune_recipe" && tokens_[i].value != "pretrain_recipe")) continue;
+            if (!name(i) || !is_recipe(tokens_[i].value)) continue;
             const bool renamed = name(i + 1) && tokens_[i + 1].value == "as" && name(i + 2);
             imported_[tokens_[renamed ? i + 2 : i].value] = {last_part(path), tokens_[i].value};
         }
@@ -172,7 +172,7 @@ class Reader {
         const std::size_t cut = full.rfind('.');
         const std::string last = last_part(full);
         note_recipe(token, last);
-        if (cut != std::string::npos && (last == "pretrain_recipe" || last == "finetune_recipe")) {
+        if (cut != std::string::npos && is_recipe(last)) {
             const std::size_t before = full.rfind('.', cut - 1);
             add("recipe_model",
                 full.substr(before == std::string::npos ? 0 : before + 1, cut - (before == std::string::npos ? 0 : before + 1)), token.line,
@@ -202,7 +202,7 @@ class Reader {
         if (last == "GPTConfig") add("whole_model", true, token.line, "");
         if (last == "finetune_recipe" || (last.find("_peft_") != std::string::npos && last.ends_with("_config")))
             add("tunes_part", true, token.line, "");
-        if (last == "finetune_recipe" || last == "pretrain_recipe") add("recipe_call", last, token.line, "");
+        if (is_recipe(last)) add("recipe_call", last, token.line, "");
         for (const std::string_view way : {"_pretrain_", "_sft_", "_peft_", "_finetune_"})  // llama3_70b_pretrain_64gpu_h100_bf16_config
             if (const std::size_t cut = last.find(way); cut != std::string::npos && last.ends_with("_config")) {
                 add("recipe_call", last, token.line, "");
@@ -284,6 +284,8 @@ class Reader {
             if (value && !ends_value(end)) value.reset();
         }
         if ((outside || parameter) && !(value && value->is_array())) keep({outside && function_.empty() ? "" : function_, key}, value);
+        if (key == "peft_scheme" && value)
+            keep({function_, "recipe.peft"}, *value == "none" ? Json() : *value);  // NeMo 2: "if recipe.peft"
         at_ = value ? end : at;
         if (!value) value = open_mark(shown.empty() ? written_value(tokens_, at) : shown);
         if (!sections_) return add(key, *value, line, key);

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/python_tokens.h"
@@ -23,5 +24,10 @@ struct PythonArgument {
 };
 // Of the call whose bracket opens at `at`.
 PythonArgument python_argument(const std::vector<PythonToken>& tokens, std::size_t at);
+
+// Whether a function of that name is a recipe that a module called after its model holds: "llama3_8b.pretrain_config".
+inline bool is_recipe(std::string_view called) {
+    return called == "pretrain_recipe" || called == "finetune_recipe" || called == "pretrain_config";
+}
 
 }  // namespace fourfold

@@ -93,8 +93,10 @@ class Words {
     void add(std::string_view text, bool computed, Word& word) const {
         for (std::size_t i = 0; i < text.size(); ++i) {
             const char c = text[i];
-            const std::size_t end = computed && c == '{' ? text.find('}', i) : std::string_view::npos;
-            if (end != std::string_view::npos && i + 1 < text.size() && text[i + 1] != '{') {
+            const bool doubled = computed && (c == '{' || c == '}') && text.substr(i + 1, 1) == std::string_view(&text[i], 1);
+            if (doubled) ++i;  // "{{" stands for "{"
+            const std::size_t end = computed && !doubled && c == '{' ? text.find('}', i) : std::string_view::npos;
+            if (end != std::string_view::npos) {
                 add_value(std::string(text.substr(i + 1, end - i - 1)), word);
                 i = end;
                 continue;

@@ -105,6 +105,7 @@ class Tokens {
         std::int64_t lines = 0;
         while (end < text_.size()) {
             if (text_[end] == '\\') {
+                lines += end + 1 < text_.size() && text_[end + 1] == '\n';
                 end += 2;
                 continue;
             }

@@ -280,6 +280,12 @@ static void check_file(Import& in) {
     refuse_without(in, "accelerate", "distributed_type");
 }
 
+static void read_accelerate_fsdp(Import& in) {
+    read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
+    if (in.has("fsdp_config.fsdp_activation_checkpointing") && !in.job.contains("recompute") && !in.hangs("recompute"))
+        in.job["recompute"] = "none";
+}
+
 void read_accelerate(Import& in) {
     read_launch_arguments(in);
     check_file(in);
@@ -297,7 +303,7 @@ void read_accelerate(Import& in) {
     const auto reduced = in.text("fsdp_config.fsdp_mixed_precision_policy.reduce_dtype", "gradients_in_fp32");
     if (reduced) in.job["gradients_in_fp32"] = *reduced == "fp32" || reduced->ends_with("float32");
     if (type == "fsdp")
-        read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
+        read_accelerate_fsdp(in);
     else if (type == "megatron_lm")
         read_megatron_plugin(in);
     else if (type == "deepspeed") {
@@ -312,9 +318,11 @@ void read_accelerate(Import& in) {
         }
         if (const auto device = in.text("deepspeed_config.offload_param_device", "weights_offload"); device && *device != "none")
             in.job["weights_offload"] = true;
-    } else if (type == "multi_gpu" || type == "no")
+    } else if (type == "multi_gpu" || type == "no") {
         in.job["zero"] = "none";
-    else if (in.has("distributed_type"))
+        if (count_like(in.entries, {"fsdp_config.fsdp_sharding*", "fsdp_config.fsdp_version", "fsdp_config.fsdp_reshard*"}) > 0)
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "fsdp_config"));  // accelerate launch does not take it
+    } else if (in.has("distributed_type"))
         in.mark("distributed_type", Fate::unknown);
     else
         read_zero_path(in, "config_file");

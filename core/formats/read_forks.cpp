@@ -16,6 +16,7 @@ static constexpr KeyRow kForks[] = {
     {"qk_nope_head_dim", "qk_head_dim"},
     {"qk_rope_head_dim", "qk_pos_emb_head_dim"},
     {"moe_intermediate_size", "moe_ffn_hidden_size"},
+    {"distribute_checkpointed_activations", "distribute_saved_activations"},  // Megatron-LM to 2.5
     // Megatron-LM, examples/mimo: of the model of language behind encoders.
     {"llm_tp", "tensor_model_parallel_size"},
     {"llm_pp", "pipeline_model_parallel_size"},

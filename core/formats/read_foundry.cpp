@@ -144,8 +144,13 @@ constexpr std::string_view kQuietOfFoundry[] = {"variables.*",
                                                 "model.use_train_metrics",
                                                 "model.additional_*_metrics",
                                                 "model.should_save_peft_only",
+                                                "model.peft_config.task_type",
+                                                "model.peft_config.lora_alpha",
+                                                "model.peft_config.use_rslora",
                                                 "data_*",
                                                 "global_seed",
+                                                "eos_token_id",
+                                                "num_canonical_nodes",
                                                 "max_split*",
                                                 "icl_*",
                                                 "dist_timeout",
@@ -194,6 +199,8 @@ void read_foundry(Import& in) {
     else if (std::any_of(in.entries.begin(), in.entries.end(),
                          [](const Entry& entry) { return entry.key.starts_with("model.config_overrides") && !keeps_sizes(entry.key); }))
         read_overrides(in);
+    else if (name && named_model(*name) != nullptr)  // a class of somebody's own, called after what it is
+        take_named_model(in, "model.name");
     else if (in.has("model.pretrained_model_name_or_path"))
         take_named_model(in, "model.pretrained_model_name_or_path");
     if (in.on("model.use_flash_attention_2", "attention") || in.text("model.attn_implementation", "attention") == "flash_attention_2")

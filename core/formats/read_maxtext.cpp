@@ -14,7 +14,8 @@ namespace fourfold {
 
 int maxtext_likeness(const std::vector<Entry>& entries) {
     return count_like(entries, {"ici_*_parallelism", "dcn_*_parallelism", "max_target_length", "base_emb_dim", "per_device_batch_size",
-                                "remat_policy"}) >= 2
+                                "remat_policy"}) >= 2 ||
+                   count_like(entries, {"base_config"}) > 0  // changes of another file
                ? 1
                : 0;
 }
@@ -38,6 +39,7 @@ static constexpr Axis kAxes[] = {{"tensor", "tensor_parallel"},
 // those between slices leave.
 static void read_axes(Import& in) {
     std::int64_t product = 1;
+    bool copies = false;
     for (const auto& [name, field] : kAxes) {
         std::int64_t degree = 1;
         bool said = false;
@@ -50,6 +52,9 @@ static void read_axes(Import& in) {
             degree = value >= 1 && value <= 65'536 && degree >= 1 && degree <= 65'536 ? degree * value : -1;
         }
         if (field.empty() && degree == 1) continue;  // as if it were not there
+        if (name == "data" && degree < 0 && in.has("dcn_data_parallelism")) copies = true;
+        if (name == "fsdp" && degree > 1 && copies)
+            in.mark("dcn_data_parallelism", Fate::unknown);  // copies of the shards, as many as GPUs are left
         if (name == "fsdp")
             in.job["zero"] = degree == 1 ? "none" : "weights";
         else if (field.empty())
@@ -101,6 +106,12 @@ static Json usual_sizes(const Import& in) {
             {"num_hidden_layers", 16}, {"head_dim", 128},           {"vocab_size", 32'000}};
 }
 
+// Its decoders whose layers are as those of a model with the same sizes; a fork's may be anything.
+static bool is_counted_block(std::string_view name) {
+    constexpr std::string_view kFamilies[] = {"default", "llama", "mistral", "mixtral", "deepseek", "gemma", "qwen", "gpt"};
+    return std::any_of(std::begin(kFamilies), std::end(kFamilies), [&](std::string_view one) { return name.starts_with(one); });
+}
+
 static void read_sizes(Import& in) {
     Json config = usual_sizes(in);
     config["model_type"] = "llama";
@@ -114,6 +125,10 @@ static void read_sizes(Import& in) {
     for (const auto& [theirs, ours] : kSizes)
         if (const auto value = in.whole(theirs, "model")) config[ours] = *value;
     if (in.has("logits_via_embedding")) config["tie_word_embeddings"] = in.on("logits_via_embedding", "model");
+    if (const Entry* parts = in.last("mlp_activations"); parts != nullptr && parts->value.is_array() && parts->value.size() == 1)
+        config["gated_mlp"] = false;
+    if (const std::string block = in.text("decoder_block", "model").value_or("default"); !is_counted_block(block))
+        in.mark("decoder_block", Fate::unknown);
     read_parts(in, config);
     Problems problems;
     ImportReport report;
@@ -192,11 +207,13 @@ constexpr std::string_view kQuietOfMaxText[] = {"base_output_directory",
 void read_maxtext(Import& in) {
     in.mark_all(kQuietOfMaxText, Fate::no_number);
     read_axes(in);
-    const bool resized = in.has("model_name") && count_like(in.entries, {"base_*_dim", "base_num_*", "head_dim"}) > 0;
+    const bool named = in.has("model_name") && in.last("model_name")->value != "default";  // base.yml: no model's name
+    if (!named) in.mark("model_name", Fate::no_number);
+    const bool resized = named && count_like(in.entries, {"base_*_dim", "base_num_*", "head_dim"}) > 0;
     if (resized && !in.on("override_model_config", "model")) refuse_both(in, "model_name", "base_…");
     if (resized)
         in.mark("model_name", Fate::unknown);
-    else if (in.has("model_name"))
+    else if (named)
         take_named_model(in, "model_name");
     if (!in.job.contains("model") && !resized) read_sizes(in);
     constexpr std::int64_t kUsualLength = 2'048;  // base.yml

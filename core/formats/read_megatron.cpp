@@ -70,8 +70,8 @@ static void read_graphs(Import& in) {
 
 static void read_recompute(Import& in) {
     const bool old_full = in.on("checkpoint_activations", "recompute");
-    const auto granularity = in.has("recompute_granularity") ? in.text("recompute_granularity", "recompute")
-                                                             : in.text("activations_checkpoint_granularity", "recompute");
+    auto granularity = in.text("recompute_granularity", "recompute");  // None says that nothing is
+    if (!granularity) granularity = in.text("activations_checkpoint_granularity", "recompute");
     auto method =
         in.has("recompute_method") ? in.text("recompute_method", "recompute") : in.text("activations_checkpoint_method", "recompute");
     const auto layers =
@@ -148,8 +148,11 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
         in.job["optimizer"] = *name;
     else if (name && *name != "adam" && *name != "adamw" && *name != "null" && !defaults.silent)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + name->substr(0, 40)));
-    if (in.on("cpu_offloading", "") || in.whole("cpu_offloading_num_layers", "").value_or(0) > 0)
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
+    if (offloads_layers(in)) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
+    if (const char* key = "fine_grained_activation_offloading"; in.has(key)) {  // off says nothing
+        if (in.on(key, "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+        in.mark(key, Fate::no_number);
+    }
     const auto first = in.text("exp_avg_dtype", "moments"), second = in.text("exp_avg_sq_dtype", "moments");
     const auto bytes = [](const std::optional<std::string>& type) { return !type || *type == "fp32" ? 4 : *type == "fp8" ? 1 : 2; };
     in.job["moments"] = "fp32";
@@ -169,7 +172,8 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
 
 static void read_kernels(Import& in, const MegatronDefaults& defaults) {
     const auto backend = in.text("attention_backend", "attention");
-    const bool flash = in.on("use_flash_attn", "attention") || in.on("use_flash_attn_v2", "attention");
+    bool flash = in.on("use_flash_attn", "attention");
+    for (const char* version : {"use_flash_attn_v1", "use_flash_attn_v2"}) flash = in.on(version, "attention") || flash;
     if (backend == "flash" || (!backend && flash)) in.job["attention"] = "flash";
     if (backend == "fused") in.job["attention"] = "cudnn";
     if (backend == "unfused" || backend == "local") in.job["attention"] = "plain";

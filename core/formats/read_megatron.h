@@ -33,6 +33,8 @@ bool is_llm_recipes(const std::vector<Entry>& entries);
 bool is_megatron_switch(std::string_view key);
 // Arguments that are known and change no number here.
 void mark_without_number(Import& import);
+// Whether activations of some layers lie in host memory: a number of layers says so alone, and NeMo has a switch beside it.
+bool offloads_layers(const Import& import);
 // What that program stops at besides.
 void check_megatron_config(Import& import);
 // A vocabulary of -1 is none; what was asked for takes its place.

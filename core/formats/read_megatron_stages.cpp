@@ -26,7 +26,8 @@ static bool has_experts(Import& in) {
 
 // Three ways to say it, of which one may be used (928-938).
 void read_stages(Import& in, const MegatronDefaults& defaults) {
-    const auto layout = in.text("pipeline_model_parallel_layout", "layout");
+    auto layout = in.text("pipeline_model_parallel_layout", "layout");
+    if (layout) std::erase(*layout, '\\');  // written for a shell, or for two
     const auto per_chunk = in.whole("num_layers_per_virtual_pipeline_stage", "virtual_stages");
     const auto chunks = in.whole({"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}, "virtual_stages");
     if (static_cast<int>(layout.has_value()) + static_cast<int>(per_chunk.has_value()) + static_cast<int>(chunks.has_value()) > 1)

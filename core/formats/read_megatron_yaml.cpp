@@ -160,6 +160,10 @@ static void read_below_primus(Import& in, const char* model_key, void (*read)(Im
         else if (matches("modules.*.model.name", entry.key) || matches("modules.*.model.flavor", entry.key))
             entry.key = entry.key.substr(entry.key.find("model."));
     }
+    const Entry* const preset = in.last(model_key);  // "llama3.1_70B-fp8.yaml"
+    const bool in_8_bits =
+        preset != nullptr && preset->value.is_string() && lower_case(preset->value.get<std::string>()).find("fp8") != std::string::npos;
+    if (in_8_bits && read == read_torchtitan && !in.has("model.converters")) in.derive(Entry(*preset), "model.converters", "float8");
     if (!in.has(model_key)) in.entries.push_back({model_key, "", "preset"});  // what is not said comes from one
     const bool changed = count_like(in.entries, {"model_overrides.*"}) > 0;
     if (changed) std::erase_if(in.entries, [&](const Entry& entry) { return entry.key == model_key && entry.shown.empty(); });
@@ -238,8 +242,8 @@ void read_primus(Import& in) {
         in.job["expert_dispatch"] = "deepep";  // its dispatcher takes the flex one's place
     if (in.whole("turbo_sync_free_moe_stage", "").value_or(0) > 0)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "turbo_sync_free_moe_stage"));
-    in.mark_all({"stderr_*", "file_sink*", "primus_turbo*", "enable_primus_turbo", "use_turbo*", "disable_*", "pp_warmup", "turbo*", "hf_*",
-                 "dump_*", "iterations_*"},
+    in.mark_all({"stderr_*", "file_sink*", "primus_turbo*", "enable_primus_turbo", "use_turbo*", "moe_use_fused_router*", "disable_*",
+                 "pp_warmup", "turbo*", "hf_*", "dump_*", "iterations_*"},
                 Fate::no_number);
 }
 

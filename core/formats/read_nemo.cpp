@@ -132,6 +132,10 @@ constexpr std::string_view kNoNumber[] = {"name",
                                           "enable_nsys",
                                           "custom_*",
                                           "container_*",
+                                          "nv",
+                                          "bind",
+                                          "no_home",
+                                          "pwd",
                                           "dryrun",
                                           "packager",
                                           "mock",
@@ -291,10 +295,13 @@ bool has_own_sizes(const Import& in) {
 }
 
 // Megatron-Bridge, peft/lora.py: LoRA of rank 32 on every matrix, where nothing else is said. A fine-tuning recipe of NeMo 2 and a
-// "..._peft_config" train by LoRA unless they are told otherwise.
+// "..._peft_config" train by LoRA unless they are told otherwise; those of Mamba know no part.
 void read_part(Import& in) {
     constexpr std::int64_t kRank = 32;
-    const bool part = in.has("tunes_part") && in.last("peft") == nullptr && in.on("tunes_part", "trained");  // open: a branch
+    const bool mamba = std::any_of(in.entries.begin(), in.entries.end(), [](const Entry& entry) {
+        return entry.key == "recipe_model" && entry.value.is_string() && entry.value.get<std::string>().starts_with("mamba");
+    });
+    const bool part = !mamba && in.has("tunes_part") && in.last("peft") == nullptr && in.on("tunes_part", "trained");  // open: a branch
     std::string way = part ? "lora" : "";
     for (Entry& entry : in.entries) {
         if (entry.key != "peft") continue;
@@ -310,7 +317,7 @@ void read_part(Import& in) {
     in.mark("alpha", Fate::no_number);
     const bool own = has_own_sizes(in);
     read_adapters(in, {"dim", "target_modules", "dropout", "", lora_all, kRank});
-    if (!own && !in.has("dim")) in.job.erase("lora_rank");
+    if (in.hangs("lora_rank") || (!own && !in.has("dim"))) in.job.erase("lora_rank");
     if (!own && !in.has("target_modules")) in.job.erase("lora_targets");
 }
 
@@ -354,8 +361,11 @@ void read_recipe(Import& in, bool bridge) {
     read_sharding(in, bridge);
     read_performance(in);
     read_gpus(in);
-    const bool whole = read_recipe_model(in);
+    const bool whole = read_recipe_model(in, bridge);
     read_megatron(in, {.silent = true, .offload_fraction = 0, .dropout = 0, .needs_precision = false, .sizes = whole});
+    if (const Entry* way = in.last("strategy");
+        way != nullptr && way->value.is_string() && lower_case(way->value.get<std::string>()).starts_with("ddp"))
+        in.job["zero"] = in.text("strategy", "zero") ? "none" : "";  // Lightning's own, which shares nothing out
     read_part(in);
     ask_model(in);
 }

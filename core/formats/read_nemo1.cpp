@@ -47,6 +47,7 @@ constexpr Row kRows[] = {
 
 // Settings that have no effect on memory or time as they are counted here, or are read under another name.
 constexpr std::string_view kNoNumber[] = {"run.*",
+                                          "*container*",
                                           "stages",
                                           "config_name",
                                           "config_path",
@@ -239,6 +240,17 @@ void read_part(Import& in) {
         in.mark_all({joined({"peft.lora_tuning.", key})}, Fate::no_number);
 }
 
+// "restore_from_path=../mistral-7b.nemo": what is trained on has its sizes in that file, and often its name on it.
+void take_restored_model(Import& in) {
+    const auto path = in.text("restore_from_path", "");
+    if (!path || !path->ends_with(".nemo") || in.job.contains("model") || in.hangs("model") || says_sizes(in)) return;
+    const std::string name = path->substr(0, path->size() - 5);
+    if (named_model(name) == nullptr) return;
+    in.become(const_cast<Entry&>(*in.last("restore_from_path")), "restore_from_path", name);
+    if (take_named_model(in, "restore_from_path"))
+        std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.no_model"; });
+}
+
 }  // namespace
 
 int nemo1_likeness(const std::vector<Entry>& entries) {
@@ -275,6 +287,7 @@ void read_nemo1(Import& in) {
     read_part(in);
     if (launched && !in.has("num_layers") && !in.has("hidden_size") && take_named_model(in, "training"))
         std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.no_model"; });
+    take_restored_model(in);
     if (!whole) ask_model(in);
 }
 

@@ -89,7 +89,7 @@ class Calls {
 };
 
 // In a program, what another of its jobs calls is a part of that one; in a library each is a recipe, but for those whose names begin with
-// "_".
+// "_", or say that they make a model alone.
 bool is_part(const Calls& calls, const std::vector<const PythonScope*>& jobs, const PythonScope& scope) {
     return std::any_of(jobs.begin(), jobs.end(), [&](const PythonScope* job) {
         return job != &scope && std::any_of(job->entries.begin(), job->entries.end(), [&](const Entry& entry) {
@@ -163,7 +163,9 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
         if (auto other = read_other_ways(plain, all, set); other || telling(all) < kLikeEnough) return other;
     const std::vector<const PythonScope*> jobs = recipes;
     const bool program = plain.find("__main__") != std::string::npos;
-    std::erase_if(recipes, [&](const PythonScope* one) { return (program || one->name.starts_with('_')) && is_part(calls, jobs, *one); });
+    std::erase_if(recipes, [&](const PythonScope* one) {
+        return (program || one->name.starts_with('_') || one->name.ends_with("model_config")) && is_part(calls, jobs, *one);
+    });
     if (recipes.empty()) recipes = jobs;
     ReadJobs read;
     const FormatReader* reader = reader_for(plain, all);

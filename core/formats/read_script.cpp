@@ -123,6 +123,16 @@ void name_file(const ShellScript& script, const ShellCommand& command, const She
                               "", file->text, file->line, open_names(file->text)});
 }
 
+// "pretrain_gpt_oss_20b.py model.seq_length=…": the program's name says the model of its recipe.
+void add_named_program(const ShellCommand& command, Import& in) {
+    std::string name = title_of(command);
+    for (const std::string_view way : {"pretrain_", "finetune_", "sft_", "train_"})
+        if (name.starts_with(way)) name.erase(0, way.size());
+    if (!name.ends_with(".py") || count_like(in.entries, {"*recipe", "recipe_*", "hf_path", "model_name"}) > 0) return;
+    name.resize(name.size() - 3);
+    if (named_model(name) != nullptr) in.entries.push_back({"recipe_model", "", name, command.line});
+}
+
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
     ReadJob job;
@@ -178,6 +188,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     job.in.mark_all({"rdzv*", "role", "tee", "local_ranks*", "nproc*", "nnodes", "node_rank", "master_*", "standalone", "max_restarts",
                      "redirects", "log_dir"},
                     Fate::no_number);
+    if (reader->id == "megatron-bridge" && !recipe) add_named_program(rest, job.in);
     reader->read(job.in);
     if (const std::string_view way = other_training(title_of(rest)); !way.empty() && job.in.refused.empty() && runs_own_program(rest))
         refuse_mode(job.in, way);
@@ -207,6 +218,13 @@ void refuse_single_dashes(const ShellCommand& command, Import& in) {
         in.refused.push_back(Text("import_plan.refused.no_key").with("program", "Megatron-LM").with("key", found->text.substr(0, 80)));
 }
 
+// The argument that names a file with the rest of what is trained; nullptr: none does. "--config" is a fork's.
+const char* file_key(const ShellCommand& command, const std::vector<Entry>& entries) {
+    for (const char* key : {"yaml_cfg", "cli_arg_yaml_cfgs", "config"})
+        if (count_like(entries, {key}) > 0 && (std::string_view(key) != "config" || pretrains(command))) return key;
+    return nullptr;
+}
+
 // `alone`: what is said stands before another script, which says the rest.
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set, bool alone = false) {
     Import in;
@@ -231,7 +249,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     const bool starts =
         std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); });
     const bool named = in.has("model_name") && !in.has("num_layers") && take_named_model(in, "model_name");  // a fork's preset
-    const char* const file = in.has("yaml_cfg") ? "yaml_cfg" : in.has("cli_arg_yaml_cfgs") ? "cli_arg_yaml_cfgs" : nullptr;
+    const char* const file = file_key(command, in.entries);
     alone = alone || swift || named || file != nullptr;
     read_megatron(in, {.silent = alone,
                        .needs_precision = !alone,
@@ -304,7 +322,8 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
             foreign->title = title_of(command);
             foreign->line = command.line;
             read.jobs.push_back(std::move(*foreign));
-        } else if (megatron_likeness(arguments_of(command)) >= (pretrains(command) ? 1 : kOfMegatron)) {
+        } else if (const bool own = pretrains(command); megatron_likeness(arguments_of(command)) >= (own ? 1 : kOfMegatron) ||
+                                                        (own && file_key(command, arguments_of(command)) != nullptr)) {
             read.jobs.push_back({title_of(command), command.line, read_command(script, command, set)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
         }

@@ -141,7 +141,13 @@ void read_precision(Import& in) {
     if (parameters == "float32") in.notes.emplace_back("import_plan.note.fp32_named");
     const auto reduced = in.text("training.mixed_precision_reduce", "gradients_in_fp32");
     in.job["gradients_in_fp32"] = !reduced || *reduced == "float32";
-    if (const auto stored = in.text("training.dtype", ""); stored && *stored != "float32")
+    // Weights, gradients and the optimizer's averages are then of 16 bits.
+    const auto stored = in.text("training.dtype", "master_weights");
+    if (stored == "bfloat16" && in.job["precision"] == "bf16") {
+        in.job["master_weights"] = "off";
+        in.job["gradients_in_fp32"] = false;
+        in.job["moments"] = "16-bit";
+    } else if (stored && *stored != "float32")
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "training.dtype: " + stored->substr(0, 40)));
     in.mark_all({"quantize.*", "float8.*", "mx.*", "model_converters.*"}, Fate::no_number);
 }

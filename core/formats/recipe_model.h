@@ -5,6 +5,6 @@
 namespace fourfold {
 
 // The entries have their bare names. Whether the sizes are all there, for Megatron-LM's reader.
-bool read_recipe_model(Import& import);
+bool read_recipe_model(Import& import, bool bridge);
 
 }  // namespace fourfold

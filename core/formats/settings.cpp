@@ -138,7 +138,9 @@ class Filler {
             for (std::size_t i = 0; i < dots; ++i) path = path.substr(0, path.rfind('.') == std::string_view::npos ? 0 : path.rfind('.'));
             target = joined({path, path.empty() ? "" : ".", name.substr(dots)});
         }
-        const auto known = values_.find(target);
+        auto known = values_.find(target);
+        if (known == values_.end())  // the whole file stands below one section, "parameters:"
+            known = values_.find(target = joined({path.substr(0, path.find('.')), ".", name}));
         if (known == values_.end() || known->second.is_array()) return open_mark(name);
         return text(plain(known->second), target);
     }

@@ -16,7 +16,7 @@ bool starts_nothing(std::string_view program) {
 }
 
 bool holds_command(std::string_view text) {
-    constexpr std::string_view kSeparators = " \t\n;&|(";
+    constexpr std::string_view kSeparators = " \t\n;&|(\"";
     for (const std::string_view program : {"python", "python3", "torchrun", "deepspeed", "accelerate", "srun"})
         for (std::size_t at = text.find(program); at != std::string_view::npos; at = text.find(program, at + 1)) {
             const bool begins = at == 0 || kSeparators.find(text[at - 1]) != std::string_view::npos || text[at - 1] == '/';

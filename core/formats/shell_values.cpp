@@ -36,6 +36,12 @@ std::size_t name_end(std::string_view text, std::size_t at) {
     return at;
 }
 
+// What stands behind all that a list is known to hold: nothing, unless a part of it is open.
+static ShellWords behind(const ShellWords& words, const std::string& name, const std::string& index) {
+    const auto open = std::find_if(words.begin(), words.end(), [](const ShellWord& word) { return is_open(word.text); });
+    return open == words.end() ? ShellWords{} : ShellWords{{open_mark(joined({name, "[", index, "]"})), open->line}};
+}
+
 bool operator==(const ShellVariable& a, const ShellVariable& b) {
     return a.is_list == b.is_list && std::equal(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(),
                                                 [](const ShellWord& x, const ShellWord& y) { return x.text == y.text; });
@@ -140,7 +146,9 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         const std::string by_name = joined({"[", index, "]="});
         const auto named =
             std::find_if(found.words.begin(), found.words.end(), [&](const ShellWord& word) { return word.text.starts_with(by_name); });
-        if (named != found.words.end()) {
+        if (const auto answer = variables_.find(joined({name, "[", index, "]"})); answer != variables_.end()) {
+            found.words = answer->second.words;
+        } else if (named != found.words.end()) {
             found.words = {{named->text.substr(by_name.size()), named->line}};
         } else if (index != "@" && index != "*") {
             const std::string number = sum(index);
@@ -150,7 +158,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
             if (!known)
                 found.words = {{is_open(number) ? number : open_mark(name + "[" + index + "]")}};
             else
-                found.words = i < found.words.size() ? ShellWords{found.words[i]} : ShellWords{};
+                found.words = i < found.words.size() ? ShellWords{found.words[i]} : behind(found.words, name, index);
         }
     }
     if (name == "@") found.separate = true;

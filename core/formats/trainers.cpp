@@ -191,8 +191,9 @@ void read_trainer_types(Import& in) {
     const bool bf16 = in.on("bf16", "precision") || in.on("bfloat16", "precision"), fp16 = in.on("fp16", "precision"),
                pure = in.on("pure_bf16", "precision"), fp8 = in.on("fp8", "precision");
     const bool says = in.has("bf16") || in.has("fp16");
+    const bool old = fp16 && in.text("bf16", "") == "auto";  // runs only on GPUs without bf16; elsewhere both are on
     if (bf16 || fp16 || pure || fp8)
-        in.job["precision"] = fp8 ? "fp8" : bf16 || pure ? "bf16" : "fp16";
+        in.job["precision"] = fp8 ? "fp8" : (bf16 && !old) || pure ? "bf16" : "fp16";
     else if (says)
         in.notes.emplace_back("import_plan.note.fp32_named");
     if (in.text("bf16", "") != "auto" && bf16 && fp16) refuse_both(in, "bf16", "fp16");

@@ -129,7 +129,9 @@ TEST_CASE("each rule, broken alone, is named with its field, the value given and
     CHECK(broken(R"({"micro_batch": 3})") == "micro_batch batch_divides 3 -> 4");
     CHECK(broken(R"({"micro_batch": 64})") == "micro_batch batch_divides 64 -> 16");
     CHECK(broken(R"({"global_batch": 6})") == "global_batch batch_divides 6 -> 4");
-    CHECK(broken(R"({"global_batch": 12, "virtual_stages": 4})") == "virtual_stages interleaving_needs_batches 4 -> 1");
+    CHECK(broken(R"({"global_batch": 12, "virtual_stages": 4})") == "");  // 6 micro-batches on 4 stages: one group of 6
+    CHECK(broken(R"({"global_batch": 12, "virtual_stages": 4, "virtual_stage_group": 4})") ==
+          "virtual_stages interleaving_needs_batches 4 -> 1");
 }
 
 TEST_CASE("several broken rules all come back") {

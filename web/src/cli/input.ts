@@ -14,7 +14,7 @@ export type Input =
 
 // A config.json names its model; sizes alone may stand in a file of gpt-neox too, whose keys may be written with "-".
 const NAMES_A_MODEL = ['model_type', 'architectures', 'text_config'];
-const SIZES = ['hidden_size', 'n_embd'];
+const SIZES = ['hidden_size', 'n_embd', 'd_model', 'dim', 'num_hidden_layers'];
 const OF_NEOX = ['pipe_parallel_size', 'model_parallel_size', 'train_micro_batch_size_per_gpu', 'checkpoint_num_layers'];
 const OF_DEEPSPEED = ['zero_optimization', 'train_batch_size', 'train_micro_batch_size_per_gpu', 'gradient_accumulation_steps'];
 
