@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Estimate, Run } from '../core/api';
 import { format } from '../format/format';
 import { lineText, timeOf } from '../shared/answer-words';
+import { speakTo } from '../shared/speak-to';
 import { answeredOf } from '../shared/test-data';
 import { plain, show, textOf } from '../shared/test-view';
 import { createMeasure } from './lines';
@@ -32,6 +34,24 @@ test('verdict, sentence, bar with its limit, time, plan, link and date', () => {
     expect(text).toContain(plain(timeOf(answer).slice(0, 20)));
     expect(text).toContain(LINK);
     expect(text).toContain(format.date(DAY));
+});
+
+// A step told by its ends, a run of many days, and a price: the longest that the text becomes.
+const longest = (answer: Estimate): Estimate['time'] => ({
+    ...answer.time,
+    step_seconds: 742,
+    low_seconds: 513,
+    high_seconds: 1123,
+    run: { ...(answer.time.run as Run), tokens: 1.41e12, days: 1440, low_days: 1310, high_days: 1590, cost: 2.21e6, energy_kwh: 1.2345e6 },
+});
+
+test.each(['en', 'ja', 'zh'] as const)('in %s nothing of the time, the cost and the energy is cut off', async (language) => {
+    await speakTo(language);
+    for (const name of ['default', 'does-not-fit', 'deepseek-v3-1024-h100']) {
+        const { answer, svg } = drawn(name, { time: longest(answeredOf(name).answer) });
+        expect(textOf(svg).replace(/\s/g, '')).toContain(timeOf(answer).replace(/\s/g, ''));
+    }
+    await speakTo('en');
 });
 
 test('each part is as wide as its share', () => {
