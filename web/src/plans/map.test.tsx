@@ -15,7 +15,12 @@ test('how many plans fit, of how many, and which rules keep out the others', () 
     const { names, text } = shown();
     expect(names('heading')).toEqual(['All plans, by number of GPUs']);
     expect(text()).toContain(`${format.count(summary.fits)} of ${format.count(summary.legal)} possible plans fit.`);
-    expect(text()).toContain(`${format.count(summary.candidates)} combinations, ${format.count(summary.legal)} of them possible`);
+    const rejected = summary.rejected.reduce((sum, { count }) => sum + count, 0);
+    const all = `Of ${format.count(summary.candidates)} combinations, ${format.count(summary.candidates - rejected)} keep all rules. The others: `;
+    expect(text()).toContain(all);
+    expect(text()).toContain(
+        `The map shows the best of each split, ${format.count(summary.legal)} in all: ${format.count(summary.fits)} fit,`,
+    );
 });
 
 test('the cells show memory or speed', () => {

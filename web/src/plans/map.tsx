@@ -5,18 +5,19 @@ import { plansComing } from '../shared/plan-words';
 import { Room } from '../shared/room';
 import { Words } from '../shared/words';
 import type { Actions, Page } from '../store/page';
-import { say } from '../words/words';
+import { say, sentences } from '../words/words';
 import { DegreeFilters } from './filters';
 import { HeatGrid } from './map-grid';
 import { rejectedText } from './rejected';
 
 function Funnel({ page, heat }: { page: Page; heat: Heat }) {
     const { summary } = heat;
-    const { candidates, legal, fits, at_risk, does_not_fit } = summary;
+    const { candidates, legal: cells, fits, at_risk, does_not_fit, rejected } = summary;
+    const legal = rejected.reduce((left, { count }) => left - count, candidates);
     return (
         <p class="funnel">
-            <Words id="map.funnel" args={{ candidates, legal, fits, at_risk, does_not_fit }} tags={{ b: (inside) => <b>{inside}</b> }} />{' '}
-            {rejectedText(page.catalog, summary.rejected)}
+            {sentences(say('map.funnel', { candidates, legal }), rejectedText(page.catalog, rejected))}{' '}
+            {cells > 0 && <Words id="map.shows" args={{ cells, fits, at_risk, does_not_fit }} tags={{ b: (inside) => <b>{inside}</b> }} />}
         </p>
     );
 }

@@ -560,7 +560,8 @@ export interface Words {
     'map.memory': null;
     'map.speed': null;
     'map.stale': null;
-    'map.funnel': { candidates: number; legal: number; fits: number; at_risk: number; does_not_fit: number };
+    'map.funnel': { candidates: number; legal: number };
+    'map.shows': { cells: number; fits: number; at_risk: number; does_not_fit: number };
     'map.only': null;
     'map.any': null;
     'map.gpus_head': null;
