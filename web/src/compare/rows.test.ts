@@ -36,7 +36,8 @@ function answer(tensor: number, gib: number, seconds: number, fit: Fit = 'fits')
             { id: 'weights', label: 'Weights' },
             { id: 'activations', label: 'Activations' },
         ],
-        stages: [{ groups: { weights: GIB } }, { groups: { activations: (gib - 10) * GIB, weights: 10 * GIB } }],
+        outside: [{ id: 'nccl', bytes: 2 * GIB }],
+        stages: [{ groups: { weights: GIB } }, { groups: { activations: (gib - 12) * GIB, weights: 10 * GIB } }],
         time: {
             step_seconds: seconds,
             low_seconds: seconds - 1,
@@ -109,8 +110,14 @@ test('the groups are those of the fullest stage, in the order of the answer', ()
     const rows = sections[1]?.rows.map(({ id, cells }) => [id, ...cells.map(({ text }) => text.replace(/\s/g, ' '))]);
     expect(rows?.slice(3)).toEqual([
         ['memory-weights', '10.0 GB', '10.0 GB'],
-        ['memory-activations', '30.0 GB', '20.0 GB'],
+        ['memory-activations', '28.0 GB', '18.0 GB'],
+        ['memory-outside', '2.00 GB', '2.00 GB'],
     ]);
+});
+
+test('a method that counts nothing outside the allocator has no number there', () => {
+    const { row } = tableOf(pageOf(answer(1, 40, 5), [{ ...answer(2, 30, 6), outside: [] }]));
+    expect(row('memory-outside')?.cells.map(({ text }) => text.replace(/\s/g, ' '))).toEqual(['2.00 GB', '–']);
 });
 
 describe('the best value of a row', () => {

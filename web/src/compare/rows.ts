@@ -1,9 +1,9 @@
 // Pinned plans side by side, as a table: which plans, which rows, and which value of a row is the best. All numbers are the core's; here
 // they are only laid out and compared.
-import type { Catalog, Estimate, Field, Fit, GroupId, Json, Problem, TimeKind } from '../core/api';
+import type { Catalog, Estimate, Field, Fit, Json, Problem, TimeKind } from '../core/api';
 import { entriesOf, keysOf } from '../core/keys';
 import { format } from '../format/format';
-import { kindsOf } from '../format/sums';
+import { kindsOf, sumOf } from '../format/sums';
 import { gpuLabel, modelLabel, moneyOf, rateOf } from '../shared/answer-words';
 import { choiceLabel, chosenNames, labelOf, messageOf, nameOf } from '../shared/names';
 import { BUDGET, configOf, defaults, isConfigKey, isGpuKey, type Job, type JobKey, ownGpuOf, type Pin, pinOf } from '../state/state';
@@ -168,13 +168,16 @@ const idsOf = (columns: Column[], read: (answer: Estimate) => string[]): string[
     ...new Set(columns.flatMap(({ answer }) => (answer ? read(answer) : []))),
 ];
 
-// The groups of the fullest stage, whichever one the page shows.
-export const groupsOf = (answer: Estimate): { [id: string]: number } => answer.stages[answer.worst_stage]?.groups ?? {};
+// The groups of the fullest stage, whichever one the page shows, and what lies outside the allocator there: together they are the whole.
+export const groupsOf = ({ stages, worst_stage, outside }: Estimate): { [id: string]: number } => ({
+    ...stages[worst_stage]?.groups,
+    ...(outside.length > 0 && { outside: sumOf(outside).bytes }),
+});
 
 function memorySpecs(columns: Column[]): Spec[] {
-    const labels = new Map(
+    const labels = new Map<string, string>(
         columns.flatMap(({ answer }) => answer?.groups.map((group) => [group.id, nameOf('group', group)] as const) ?? []),
-    );
+    ).set('outside', nameOf('group', { id: 'outside' }));
     return [
         {
             id: 'share',
@@ -192,8 +195,8 @@ function memorySpecs(columns: Column[]): Spec[] {
         },
         ...idsOf(columns, (answer) => Object.keys(groupsOf(answer)).sort(byOrder([...labels.keys()]))).map((id) => ({
             id: `memory-${id}`,
-            label: labels.get(id as GroupId) ?? id,
-            text: (answer: Estimate) => say('compare.gb', { size: groupsOf(answer)[id] ?? 0 }),
+            label: labels.get(id) ?? id,
+            text: (answer: Estimate) => (id in groupsOf(answer) ? say('compare.gb', { size: groupsOf(answer)[id] ?? 0 }) : null),
             part: { memory: id },
         })),
     ];

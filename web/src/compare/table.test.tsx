@@ -30,6 +30,17 @@ test('the plan shown and the pins, what differs, and what they come to', () => {
     expect(text()).toContain('The 32 attention heads cannot be shared');
 });
 
+test('the parts of the memory are those of the whole, in the rows and in the bar', () => {
+    const { all, one } = shown({ pins: [], pinAnswers: {} });
+    const rows = cellsOf(one('table')).map(([head, cell]) => [head, Number(cell?.split(' ')[0])] as const);
+    const from = rows.findIndex(([head]) => head === 'On the fullest GPU');
+    const to = rows.findIndex(([head]) => head === 'Outside the allocator');
+    const parts = rows.slice(from + 1, to + 1).reduce((sum, [, size]) => sum + size, 0);
+    expect(parts).toBeCloseTo(answer.whole_bytes / 2 ** 30, 0);
+    expect(one('svg.bar .f-outside')).not.toBeNull();
+    expect(all('table')).toHaveLength(1);
+});
+
 test('a pin can be shown and let go; the plan shown can be pinned', () => {
     const { act, find } = shown();
     tap(find('button', 'Show Pin 1'));

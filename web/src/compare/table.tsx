@@ -30,7 +30,7 @@ function MemoryBar({ answer, most }: { answer: Estimate; most: number }) {
     return (
         <svg class="bar" aria-hidden="true">
             <rect class="card" width={percent(answer.card_bytes / most)} height="100%" />
-            {answer.groups.map(({ id }) => {
+            {[...answer.groups.map(({ id }) => id), 'outside'].map((id) => {
                 const bytes = groupsOf(answer)[id] ?? 0;
                 const x = from;
                 from += bytes;
