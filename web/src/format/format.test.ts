@@ -83,7 +83,7 @@ test('a share never reads as the border that it has not reached', () => {
 const plain = (text: string) => text.replace(/\s/g, ' ');
 
 test('times: the unit that a reader would use, three significant digits', () => {
-    const times = [0.0123, 0.85, 1, 42.34, 59.97, 60, 108.53, 599, 660, 7000, 7200, 44640, 172799, 172800, 12960000];
+    const times = [0.0123, 0.85, 1, 42.34, 59.97, 60, 108.53, 599, 660, 742, 7000, 7200, 44640, 172799, 172800, 12960000];
     expect(times.map((seconds) => plain(en.duration(seconds)))).toEqual([
         '12.3 ms',
         '850 ms',
@@ -94,6 +94,7 @@ test('times: the unit that a reader would use, three significant digits', () => 
         '1 min 49 s',
         '9 min 59 s',
         '11 min',
+        '12.4 min',
         '117 min',
         '2 hours',
         '12.4 hours',
@@ -108,10 +109,11 @@ test('the band is as fine as the time that it belongs to', () => {
     const bands: [number, number, number][] = [
         [108.5, 102, 115],
         [10.2, 9.6, 10.9],
+        [742, 674, 816],
         [7200, 6480, 8000],
         [61, 60.8, 61.2],
     ];
-    expect(bands.map((band) => plain(en.margin(...band)))).toEqual(['7 s', '700 ms', '13 min', '200 ms']);
+    expect(bands.map((band) => plain(en.margin(...band)))).toEqual(['7 s', '700 ms', '1.23 min', '13.3 min', '200 ms']);
     expect(en.training(150.3, 141.2, 159.4).map(plain)).toEqual(['150 days', '141', '159', '159 days']);
     expect(en.training(1.5, 1.4, 1.6).map(plain)).toEqual(['36 hours', '33.6', '38.4', '38.4 hours']);
     expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2', '30.2 minutes']);

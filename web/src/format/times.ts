@@ -8,7 +8,7 @@ export interface Clock {
 }
 
 export interface Times {
-    duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 hours, 150 days, 42.2 years
+    duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 min, 12.4 hours, 150 days, 42.2 years
     step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
     clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
@@ -74,7 +74,7 @@ export function timesFormat(language: string, { decimals, three, significant }: 
     const duration = (seconds: number): string => {
         const [size, unit] = long(seconds) ?? [];
         if (size && unit) return named[unit](seconds / size);
-        if (Math.round(seconds) >= 10 * MINUTE) return inMinutes(decimals(0).format(seconds / MINUTE));
+        if (Math.round(seconds) >= 10 * MINUTE) return inMinutes(sig().format(seconds / MINUTE));
         if (seconds >= 59.95) return minutes(Math.round(seconds));
         return seconds >= 1 ? spaced(three(seconds), 's') : spaced(sig().format(seconds * 1000), 'ms');
     };
@@ -86,7 +86,8 @@ export function timesFormat(language: string, { decimals, three, significant }: 
         },
         margin(seconds, low, high) {
             const width = Math.max(high - seconds, seconds - low);
-            return seconds >= 59.95 && width >= 1 && width < MINUTE ? spaced(decimals(0).format(width), 's') : duration(width);
+            if (seconds >= 59.95 && width >= 1 && width < MINUTE) return spaced(decimals(0).format(width), 's');
+            return seconds >= 10 * MINUTE && width >= MINUTE && !long(width) ? inMinutes(sig().format(width / MINUTE)) : duration(width);
         },
         clock(longest, finest) {
             const [size, unit] = longest >= 10 ? [1, 's'] : [1e-3, 'ms'];
