@@ -16,14 +16,15 @@ export const sizesOf = (bytes: number, { card_bytes, gpu }: Estimate): { used: s
 // One number stands for the memory of a run: all that its fullest GPU holds, as the bar shows it and the verdict weighs it.
 export const sizes = (answer: Estimate) => sizesOf(answer.whole_bytes, answer);
 
-const WIDE = 1.35; // times the estimate: from here on a band is told by its ends, which lie unevenly about it
+// Chosen: a band that reaches so many times as far to one side as to the other is told by its ends, a more even one by its larger side.
+const UNEVEN = 1.25;
 
 // How long a step takes and, when the reader has said how much to train, the whole run with what it costs.
 export function timeOf({ time, class: fit, job }: Estimate): string {
     const { step_seconds: seconds, low_seconds: low, high_seconds: high, run } = time;
     const step = { would: fit === 'does_not_fit', time: seconds, speed: format.rounded(time.tokens_per_s) };
     const takes =
-        high > WIDE * seconds
+        Math.max(high - seconds, seconds - low) > UNEVEN * Math.min(high - seconds, seconds - low)
             ? say('step.takes_range', { ...step, low, high })
             : say('step.takes', { ...step, margin: format.margin(seconds, low, high) });
     return run ? sentences(takes, wholeRun(run), ...costOf(job, run)) : takes;

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { format } from '../format/format';
+import { timeOf } from './answer-words';
+import { answeredOf } from './test-data';
+
+const { answer } = answeredOf();
+const said = (step_seconds: number, low_seconds: number, high_seconds: number): string =>
+    timeOf({ ...answer, time: { ...answer.time, step_seconds, low_seconds, high_seconds, run: null } }).replace(/\s/g, ' ');
+
+test('a band that lies evenly about the time is told by one number, an uneven one by its ends', () => {
+    const { step_seconds, low_seconds, high_seconds } = answer.time;
+    const margin = format.margin(step_seconds, low_seconds, high_seconds).replace(/\s/g, ' ');
+    expect(said(step_seconds, low_seconds, high_seconds)).toContain(`, give or take ${margin}.`);
+    expect(said(41.5, 39, 47.7)).toMatch(/^One step takes 41\.5 s \(.*\), or anything from 39\.0 s to 47\.7 s\.$/);
+    expect(said(41.5, 33, 43)).toMatch(/ or anything from 33\.0 s to 43\.0 s\.$/);
+    expect(said(10, 6, 14.5)).toContain('give or take 4.50 s');
+});
