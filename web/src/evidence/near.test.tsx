@@ -40,6 +40,14 @@ test('every run has its source, and says in what it differs', () => {
     expect(differs.every((text) => text && / instead of |nothing of what is compared/.test(text))).toBe(true);
 });
 
+test('a class of sizes is not the name of a model, and no size is written beside the same one', () => {
+    const { box, text } = shown('llama-70b-64-h100', { gpus: 16, pipeline_parallel: 2, tensor_parallel: 8, virtual_stages: 1 });
+    const rows = cellsOf(unfold(box, /measured run/));
+    expect(rows.map(([name]) => name)).toContainEqual(expect.stringMatching(/^Model of [\d.]+ billion parameters on/));
+    expect(text()).not.toMatch(/\b\d+G on \d/);
+    for (const [, theirs, yours] of text().matchAll(/([\d.]+ \w+) parameters instead of ([\d.]+ \w+)/g)) expect(theirs).not.toBe(yours);
+});
+
 test('where none is near the nearest is named', () => {
     const { box, near, one } = shown('deepseek-v3-1024-h100', { sequence_length: 1_048_576 });
     const nearest = near[0]?.run;

@@ -31,9 +31,10 @@ const FIRST = 6; // rows that stand there at once, and runs that are shown where
 const off = (error: number): string => format.off(1 + error);
 const range = ({ count, mean, low, high }: Errors) => ({ count, mean, low: off(low), high: off(high) });
 
-// Not every source names its models.
+// Not every source names its models; "80G" is a class of sizes.
+const isName = (model: string): boolean => /\p{L}{2}/u.test(model);
 const nameOf = ({ model, parameters, gpus, gpu }: Run): string =>
-    say('near.run', { model: model || say('near.unnamed', { parameters: format.short(parameters) }), gpus, gpu });
+    say('near.run', { model: isName(model) ? model : say('near.unnamed', { parameters: format.short(parameters) }), gpus, gpu });
 
 // ---- in what a run differs from the plan shown
 const SHORT = new Set<string>(['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch']);

@@ -79,6 +79,8 @@ test('errors, what was said of known outcomes, and the worst first', () => {
     expect(outcomesOf(some)).toEqual({ ran: 2, ran_no: 1, failed: 1, failed_fits: 1 });
     expect(worstFirst(some).map(({ index }) => index)).toEqual([2, 3, 1, 0]);
     expect(differences(base, run(4, { gpus: 16, framework: 'nanotron' }))).toEqual(['gpus', 'framework']);
+    // 70.6 billion parameters are no other size than 70.55 billion.
+    expect([8.05e9, 8.2e9].map((parameters) => differences(base, run(5, { parameters })))).toEqual([[], ['parameters']]);
 });
 
 test('the plan of an answer is as the runs are told', () => {

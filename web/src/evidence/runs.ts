@@ -157,8 +157,11 @@ const wrongness = ({ seconds, gib, outcome }: Run): number =>
     );
 export const worstFirst = (runs: readonly Run[]): Run[] => [...runs].sort((a, b) => wrongness(b) - wrongness(a) || a.index - b.index);
 
+// Chosen: models nearer than this are of the same size; another vocabulary makes as much of a difference.
+const SAME_SIZE = 0.01;
+
 // In what a run differs.
 export const differences = (alike: Alike, run: Run): (Size | Kind)[] => [
-    ...SIZES.filter((size) => run[size] !== alike[size]),
+    ...SIZES.filter((size) => Math.abs(run[size] / alike[size] - 1) > (size === 'parameters' ? SAME_SIZE : 0)),
     ...KINDS.filter((kind) => run[kind] !== alike[kind]),
 ];
