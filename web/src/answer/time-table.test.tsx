@@ -19,7 +19,7 @@ test('every item of a step with its time and share, and the whole', () => {
     expect(rows.map(([, time]) => time)).toEqual(
         [...items.map(({ seconds }) => seconds), step_seconds].map((time) => plain(format.duration(time))),
     );
-    expect(text()).toContain(plain(`between ${format.duration(low_seconds)} and ${format.duration(high_seconds)}`));
+    expect(text()).toContain(plain(`from ${format.duration(low_seconds)} to ${format.duration(high_seconds)}`));
 });
 
 test('a part chosen in the bar opens its largest item; a tap closes it', () => {

@@ -13,6 +13,12 @@ test('how it works, what the method does not count, and where the numbers were r
     for (const { url } of [...(gpu?.sources ?? []), ...(model?.sources ?? [])]) expect(links).toContain(url);
 });
 
+test('what was measured, and how often the range held, stands under “Evidence” alone', () => {
+    const { text } = show(<How page={pageOf()} />);
+    expect(text()).not.toMatch(/Nine of ten measured|[\d,]+ runs of|not been checked/);
+    expect(text()).toContain('is meant to hold nine of ten runs; “Evidence” tells how many');
+});
+
 test('a model of one’s own has no source', () => {
     const { all } = show(<How page={pageOf('custom-model')} />);
     expect(all('link').length).toBeGreaterThan(0);

@@ -46,11 +46,12 @@ test('each source is a link, each family has a name and a standing in words', ()
 
 test('the sentence at the top has the numbers of the table', () => {
     const { one } = show(<Measured table={table} />);
-    const { runs, families, middle, fits, fitsRan } = summaryOf(table);
+    const { runs, families, middle, known, fits, fitsRan } = summaryOf(table);
     const said = plain(one('.takeaway').textContent ?? '');
-    expect(said).toContain(`In ${families} families of ${format.count(runs)} published runs`);
+    expect(said).toContain(`The step time of ${format.count(runs)} runs is known, in ${families} families: `);
     expect(said).toContain(`off by ${plain(format.percent(middle))} on average`);
-    expect(said).toContain(`Of ${format.count(fits)} runs that it says fit, ${format.count(fitsRan)} ran.`);
+    expect(said).toContain(`Of ${format.count(known)} runs it is known whether they fitted`);
+    expect(said).toContain(`Of ${format.count(fits)} that the estimate says fit, ${format.count(fitsRan)} ran.`);
 });
 
 test('by software and by standing', () => {

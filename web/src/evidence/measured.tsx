@@ -135,10 +135,10 @@ function Filters({ table, filter, choose }: FiltersProps) {
 
 // The sentence for whoever reads one sentence.
 function Takeaway({ table }: { table: EvidenceTable }) {
-    const { families, runs, middle, worst, inside, fits, fitsRan, doesNotFit, doesNotFitRan, blind, fitted } = summaryOf(table);
+    const { families, runs, middle, worst, inside, known, fits, fitsRan, doesNotFit, doesNotFitRan, blind, fitted } = summaryOf(table);
     if (!worst) return null;
     const time = say('measured.summary', { families, runs, middle, inside, worst: worst.mean, name: familyName(worst) });
-    const verdict = say('measured.summary_fit', { fits, ran: fitsRan, no: doesNotFit, no_ran: doesNotFitRan });
+    const verdict = say('measured.summary_fit', { known, fits, ran: fitsRan, no: doesNotFit, no_ran: doesNotFitRan });
     return <p class="takeaway">{sentences(time, verdict, say('measured.summary_blind', { blind, fitted, families }))}</p>;
 }
 

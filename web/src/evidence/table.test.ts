@@ -66,6 +66,7 @@ test('the sum of it', () => {
         runs: 40,
         middle: 0.3,
         inside: 0.8,
+        known: 20,
         fits: 11,
         fitsRan: 10,
         doesNotFit: 5,

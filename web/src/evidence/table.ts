@@ -135,6 +135,7 @@ export interface Summary {
     middle: number; // mean error of the middle family
     worst: TimeRow | undefined;
     inside: number; // of all runs
+    known: number; // runs that are known to have fitted, or not
     fits: number;
     fitsRan: number;
     doesNotFit: number;
@@ -162,6 +163,7 @@ export function summaryOf(all: EvidenceTable): Summary {
         middle: middleOf(rows.map(({ mean }) => mean)),
         worst: rows[0],
         inside: sum(rows.map((row) => row.inside * row.rows)) / Math.max(1, runs),
+        known: sum(verdicts.map(({ ran, failed }) => ran + failed)),
         fits: sum(verdicts.map(({ fits }) => fits)),
         fitsRan: sum(verdicts.map(({ fits_ran }) => fits_ran)),
         doesNotFit: sum(verdicts.map(({ does_not_fit }) => does_not_fit)),

@@ -964,8 +964,8 @@ export interface Words {
     'measured.none': null;
     'measured.whole': { count: number };
     'measured.fewer': null;
-    'measured.summary': { families: number; runs: number; middle: number; worst: number; name: string; inside: number };
-    'measured.summary_fit': { fits: number; ran: number; no: number; no_ran: number };
+    'measured.summary': { runs: number; families: number; middle: number; worst: number; name: string; inside: number };
+    'measured.summary_fit': { known: number; fits: number; ran: number; no: number; no_ran: number };
     'measured.summary_blind': { blind: number; families: number; fitted: number };
     'measured.filter.stack': null;
     'measured.filter.standing': null;
