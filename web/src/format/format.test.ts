@@ -215,6 +215,7 @@ describe('what the reader types', () => {
     const batch: Kind = { whole: true, unit: 'sequences', also: { unit: 'tokens', factor: 1 / 8192, thousand: 1024 } };
     const money: Kind = { unit: 'per_hour' };
     const tokens: Kind = { unit: 'tokens' };
+    const grid: Kind = { unit: 'grams_per_kwh' };
     test.each<[string, Kind, number | string]>([
         ['8k', sequence, 8192],
         ['8K', sequence, 8192],
@@ -269,6 +270,12 @@ describe('what the reader types', () => {
         ['15 T T', tokens, '15 T T'],
         ['0.7 kW', { unit: 'watts' }, 700],
         ['80 GB', { unit: 'gib' }, 80],
+        ['400 g', grid, 400],
+        ['50 g/kWh', grid, 50],
+        ['0.4 kg', grid, 400],
+        ['0.4 kg per kWh', grid, 400],
+        ['380 gCO₂eq/kWh', grid, 380],
+        ['400 GW', grid, '400 GW'],
         ['30 days', { whole: true, unit: 'days' }, 30],
     ])('as people write it: %s', (text, kind, value) => {
         expect(en.read(text, kind)).toBe(value);

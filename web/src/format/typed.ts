@@ -25,6 +25,7 @@ const UNITS: Record<string, string> = {
     gpus: 'gpus?|cards?|枚|基|卡|张',
     nodes: 'nodes?|servers?|machines?|ノード|节点',
     layers: 'layers?|層|层',
+    grams_per_kwh: 'g(?:rams?)?(?:\\s*co2(?:eq?)?)?(?:\\s*(?:/|per)\\s*kwh)?|克|グラム',
     watts: 'w(?:atts?)?|ワット|瓦',
     days: 'd|days?|日|天',
     times: 'x|×|times|倍',
