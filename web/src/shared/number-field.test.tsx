@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Value } from '../state/state';
 import { NumberField } from './number-field';
-import { press, show, write } from './test-view';
+import { press, settle, show, write } from './test-view';
 
 type Props = Partial<Parameters<typeof NumberField>[0]>;
 
@@ -49,6 +49,29 @@ test('the field’s kind says what k means; Enter and leaving the field show the
     expect(field.value).toBe('128k');
     press(field, 'Enter');
     expect(field.value).toBe('131,072');
+});
+
+test('a press elsewhere becomes a click before the field changes its size', async () => {
+    const { field, set } = shown(8, { kind: { whole: true, unit: 'tokens', thousand: 1024 } });
+    const mouse = (type: string) => document.body.dispatchEvent(new MouseEvent(type, { bubbles: true }));
+    field.focus();
+    write(field, '128k');
+    set(131072);
+    mouse('mousedown');
+    field.blur();
+    await settle();
+    expect(field.value).toBe('128k');
+    mouse('mouseup');
+    mouse('click');
+    expect(field.value).toBe('128k');
+    await settle();
+    expect(field.value).toBe('131,072');
+    field.focus();
+    write(field, '64k');
+    set(65536);
+    field.blur(); // with the keyboard
+    await settle();
+    expect(field.value).toBe('65,536');
 });
 
 test('whoever comes to the field types over what stands there', () => {

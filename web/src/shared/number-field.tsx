@@ -4,6 +4,7 @@ import type { Kind } from '../format/typed';
 import type { Value } from '../state/state';
 import type { How } from '../store/page';
 import { say } from '../words/words';
+import { afterPress, watchPresses } from './press';
 
 interface Props {
     id: string;
@@ -88,6 +89,7 @@ export function NumberField({
                 placeholder={placeholder}
                 value={shown}
                 onFocus={(event) => {
+                    watchPresses();
                     fresh.current = true;
                     event.currentTarget.select();
                 }}
@@ -105,7 +107,7 @@ export function NumberField({
                     setDraft(event.currentTarget.value);
                     onChange(read(event.currentTarget.value), 'type', event.currentTarget.value);
                 }}
-                onBlur={() => setDraft(null)}
+                onBlur={() => afterPress(() => setDraft(null))}
                 onKeyDown={step}
             />
             {wrong && (
