@@ -5,7 +5,7 @@ import { say, tell } from '../words/words';
 import type { Found } from './find-faster';
 
 export const stateText = (own: Estimate): string =>
-    say('paste.faster.own', { fit: say(`fit.${own.class}`), used: own.whole_bytes, card: own.card_bytes, time: own.step_seconds });
+    say('paste.faster.own', { fit: own.class, used: own.whole_bytes, card: own.card_bytes, time: own.step_seconds });
 
 export const planText = (catalog: Catalog, best: RankedPlan): string =>
     say('paste.faster.best', { time: best.step_seconds, plan: wholePlan(catalog, best), used: best.whole_bytes });
