@@ -14,7 +14,7 @@ export function lossText({ total, kept, keeps_degrees }: PhasedRun): string {
     return sentences(
         say('phases.lost', { changes: daysOf(total.change_days), failures: daysOf(total.failure_days) }),
         total.cost === null ? '' : say('phases.cost', { cost: format.dollars(total.cost) }),
-        total.energy_kwh === null ? '' : say('phases.energy', { mwh: total.energy_kwh / 1e3 }),
+        total.energy_kwh === null ? '' : say('phases.energy', { energy: format.energy(total.energy_kwh) }),
         degrees ? say('phases.kept', { ...degrees, state: keeps_degrees ? 'on' : 'off' }) : say('phases.none_kept'),
     );
 }

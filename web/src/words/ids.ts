@@ -1270,7 +1270,7 @@ export interface Words {
     'phases.sum': { computing: string; usual: string };
     'phases.lost': { changes: string; failures: string };
     'phases.cost': { cost: string };
-    'phases.energy': { mwh: number };
+    'phases.energy': { energy: string };
     'phases.kept': { state: string | boolean; tp: number; pp: number; time: string };
     'phases.none_kept': null;
     'phases.plan': null;
