@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { pageOf } from '../shared/test-data';
 import { show, spies, tap } from '../shared/test-view';
+import { partOf } from '../words/parts';
 import { Problems } from './problems';
 
 function shown(name: string) {
@@ -32,6 +33,13 @@ test('a problem without a nearest value leads to its field; an unknown key has n
     field.remove();
     expect(names('button')).toContain('Set Model to Llama 3.1 8B');
     expect(names('button').some((name) => name.includes('tensor_paralel'))).toBe(false);
+});
+
+test('the name of a GPU of one’s own is called by its words, which are there with the problem', () => {
+    const problem = { field: 'gpu.name', rule: 'range', value: '', message: { id: 'x' }, suggestion: { id: 'y' }, nearest: null } as const;
+    const page = pageOf('default', { problems: [problem] });
+    expect(show(<Problems page={page} act={spies()} />).names('button')).toEqual(['Change its name']);
+    expect(['own_gpu.name', 'own_gpu.base'].map(partOf)).toEqual(['names', 'names']);
 });
 
 test('an id that may mean several things offers each of them', () => {

@@ -1,6 +1,6 @@
 import { format } from '../format/format';
 import { fieldOf, focusField, problemId } from '../shared/field-problems';
-import { labelOf, problemText } from '../shared/names';
+import { labelOf, lower, problemText } from '../shared/names';
 import type { Actions, Page } from '../store/page';
 import { say, tell } from '../words/words';
 
@@ -35,7 +35,7 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
     if (nearest === null) {
         return (
             <button type="button" onClick={() => focusField(field)}>
-                {say('problems.go_to', { label })}
+                {say('problems.go_to', { label: lower(label) })}
             </button>
         );
     }

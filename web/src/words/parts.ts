@@ -30,7 +30,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|hub|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],
-    [/^(sweep|limits|cards|compare|placement_door|phases_door|pools_door|card|own_gpu)\./, 'more'],
+    [/^(sweep|limits|cards|compare|placement_door|phases_door|pools_door|card)\.|^own_gpu\.(?!name|base)/, 'more'],
     [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
     [/^(map\.(?!loading|not_yet)|step\.(label|finding|part|kind|short|table|rates))/, 'more'],
     [/^adjust\.(?!cluster)|^(how|items|options|notes|section|part|host|used|assumed|not_counted|fullest|limit|searched|kept)\./, 'more'],
@@ -57,7 +57,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     // what the core names, and what an answer rests on: on the first screen said in what stands behind it
     [/^field\.(?!token_budget|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh)|^(choice|item|time|config)\./, 'names'],
     [
-        /^(band|verdict|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
+        /^(band|verdict|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting|own_gpu)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
         'names',
     ],
 ];
