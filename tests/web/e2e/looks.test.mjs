@@ -27,6 +27,20 @@ pageTest('the answer, with everything unfolded, and with problems', async (t) =>
     await everyLook(t, page, 'with problems shown');
 });
 
+pageTest('paper is white: what is printed has the light colours, whichever the page has', async () => {
+    const page = await open();
+    const inks = () => page.locator('.card-bar .cardsize, .tiles input').evaluateAll((all) => all.map((one) => getComputedStyle(one).color + getComputedStyle(one).fill));
+    const choose = (theme) => page.evaluate((theme) => document.documentElement.setAttribute('data-theme', theme), theme);
+    await page.emulateMedia({ media: 'print' });
+    await choose('light');
+    const light = await inks();
+    await choose('dark');
+    for (const colorScheme of ['light', 'dark']) {
+        await page.emulateMedia({ media: 'print', colorScheme });
+        assert.deepEqual(await inks(), light, colorScheme);
+    }
+});
+
 pageTest('stages, curve, timeline, comparison, settings, layers', async (t) => {
     const page = await open(`${fourStages}&rc=selective&layout=Et*19|(t*21|)*2t*19L`, { width: PHONE });
     const unfolded = async () => {
