@@ -248,7 +248,21 @@ describe('what the reader types', () => {
         ['3.2M tokens', batch, 390.625], // neither divides: the core says what is nearest
         ['2k', batch, 2000],
         ['4M', batch, 512], // tokens: nobody has millions of sequences
-        ['16 million', batch, 16e6 / 8192],
+        ['16 million', batch, 2048],
+        ['4 million tokens', batch, 512],
+        ['8.192 million tokens', batch, 1000],
+        ['2^10', gpus, 1024],
+        ['2¹⁰ GPUs', gpus, 1024],
+        ['2**13', sequence, 8192],
+        ['4 nodes of 8', gpus, 32],
+        ['4 nodes with 8 GPUs', gpus, 32],
+        ['4k ctx', sequence, 4096],
+        ['3.7k', sequence, 3700],
+        ['3.75k', sequence, 3840],
+        ['1.23456k', sequence, 1264.18944], // neither is whole
+        ['15×10¹²', tokens, 1.5e13],
+        ['1.5 x 10^13 tokens', tokens, 1.5e13],
+        ['1 quadrillion', tokens, 1e15],
         ['4M sequences', batch, 4e6],
         ['2,000,000', batch, 2e6],
         ['$2.50', money, 2.5],

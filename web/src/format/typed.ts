@@ -15,12 +15,12 @@ export interface Typed {
 }
 
 const POWERS: Record<string, number> = { k: 1, m: 2, mn: 2, g: 3, b: 3, bn: 3, t: 4, tn: 4 };
-const NAMED: Record<string, number> = { thousand: 1e3, million: 1e6, mio: 1e6, billion: 1e9, trillion: 1e12 };
+const NAMED: Record<string, number> = { thousand: 1e3, million: 1e6, mio: 1e6, billion: 1e9, trillion: 1e12, quadrillion: 1e15 };
 const HAN: Record<string, number> = { 十: 10, 百: 100, 千: 1e3, 万: 1e4, 萬: 1e4, 亿: 1e8, 億: 1e8, 兆: 1e12 };
 
 // Spellings behind a number, in the languages of the page.
 const UNITS: Record<string, string> = {
-    tokens: 'tok(?:en)?s?|トークン|词元',
+    tokens: 'tok(?:en)?s?|ctx|context|トークン|词元',
     sequences: 'seq(?:uence)?s?|samples?|シーケンス|系列|序列|条',
     gpus: 'gpus?|cards?|枚|基|卡|张',
     nodes: 'nodes?|servers?|machines?|ノード|节点',
@@ -71,18 +71,21 @@ const without = (rest: string, unit: string): string | null =>
 const exact = (value: number): number => Number(value.toPrecision(15));
 
 function product(text: string): number | null {
-    const pattern = `^(\\d{1,7})\\s*(?:${UNITS.nodes})?\\s*[x×*]\\s*(\\d{1,7})\\s*(?:${UNITS.gpus})?$`;
+    const pattern = `^(\\d{1,7})\\s*(?:${UNITS.nodes})?\\s*(?:[x×*]|of|with)\\s*(\\d{1,7})\\s*(?:${UNITS.gpus})?$`;
     const [, nodes, each] = new RegExp(pattern).exec(text) ?? [];
     return nodes && each ? Number(nodes) * Number(each) : null;
 }
 
 function read(text: string, kind: Kind, decimal: () => string): number | null {
-    // "Gb" are bits, as against "GB".
+    // "Gb" are bits, as against "GB"; 2^10, 2¹⁰ and 15×10¹² are numbers.
     const bare = text
+        .replace(/[⁰¹²³⁴-⁹]+/u, '^$&')
         .normalize('NFKC')
         .trim()
         .replace(/Gb(?=\/s|ps)/, 'Gbit')
-        .toLowerCase();
+        .toLowerCase()
+        .replace(/(\d)\s*[x×*]\s*10\s*\^\s*(?=\d)/, '$1e')
+        .replace(/^(\d{1,4})\s*(?:\^|\*\*)\s*(\d{1,2})/, (_, base, power) => String(base ** power));
     const multiplied = kind.product ? product(bare) : null;
     if (multiplied !== null) return multiplied;
     const amount = kind.unit === 'per_hour' ? bare.replace(/^(?:us)?[$€£¥]\s*/, '') : bare;
@@ -96,13 +99,18 @@ function read(text: string, kind: Kind, decimal: () => string): number | null {
     // "4M" of a batch: nobody trains on millions of sequences at a time, and many write how many tokens it has.
     const meansTokens = also?.unit === 'tokens' && bareRest === null && own !== null && own >= MILLION;
     if (own !== null && !meansTokens) {
-        const value = number(kind.whole === true && own === 1 && power === '') * 10 ** Number(power) * own;
-        return Number.isNaN(value) ? null : exact(value);
+        const bareNumber = number(kind.whole === true && own === 1 && power === '') * 10 ** Number(power);
+        const value = exact(bareNumber * own);
+        if (Number.isNaN(value)) return null;
+        // "3.7k" of a count in 1,024s is 3,700 where that alone is whole.
+        const plain = exact(bareNumber * (scale(bareRest ?? rest, 1000) ?? own));
+        return kind.whole && !Number.isInteger(value) && Number.isInteger(plain) ? plain : value;
     }
     const word = meansTokens ? rest : also ? without(rest, also.unit) : null;
     if (!also || word === null) return null;
     // Tokens of a batch must divide by the sequence: 4M are four million where that does, and otherwise 4 x 1,024 x 1,024.
-    const amountIn = (thousand: number): number => number(false) * 10 ** Number(power) * (scale(word, thousand) ?? Number.NaN);
+    const letter = word.replace(/^([mb])il\w*$/, '$1');
+    const amountIn = (thousand: number): number => number(false) * 10 ** Number(power) * (scale(letter, thousand) ?? Number.NaN);
     const values = [1000, also.thousand].map((thousand) => exact(amountIn(thousand) * also.factor));
     const value = values.find(Number.isInteger) ?? values[0] ?? Number.NaN;
     return Number.isNaN(value) ? null : value;
