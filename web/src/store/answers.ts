@@ -12,7 +12,7 @@ type Timer = ReturnType<typeof setTimeout>;
 export interface Following {
     ranking(): void;
     alternatives(job: Job): void;
-    map: { ask(job: Job): void; isOf(job: Job): boolean };
+    map: { ask(job: Job, chosen: boolean): void; isOf(job: Job): boolean };
 }
 
 export function createAnswers(
@@ -29,7 +29,7 @@ export function createAnswers(
         if (job !== page().job || map.isOf(job)) return; // another stage of the same job needs nothing else anew
         ranking(); // the shortest first: one worker answers these, one after the other
         alternatives(job);
-        map.ask(job);
+        map.ask(job, how === 'choose');
     };
     const settle = (answer: Estimate | Refusal, job: Job): void => {
         clearTimeout(lateTimer);
@@ -43,7 +43,7 @@ export function createAnswers(
         if (how === 'type') calmTimer = setTimeout(show, CALM_MS);
         else show();
         ranking();
-        map.ask(job);
+        map.ask(job, how === 'choose');
     };
     const ask = latestOnly(
         ({ job, stage, explains }: Pick<Page, 'job' | 'stage' | 'explains'>) =>

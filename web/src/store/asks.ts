@@ -20,16 +20,19 @@ export const withOpenPlan = ({ catalog }: Page, job: Job): Job => ({ ...job, ...
 
 export function createMap({ page, update, recover }: Desk, maps: Pick<Core, 'search' | 'stop'>, done: () => void) {
     let searched: Job | null = null;
-    // The same columns stay while the number of GPUs moves among them: a click into the map must not shift it.
+    let picked = false;
+    // The same columns stay while the number of GPUs is picked among them: a click into the map must not shift it. A number that was typed
+    // has the columns that a link with it has.
     const columnsFor = ({ gpus }: Job): Pick<SearchRequest, 'gpu_counts'> => {
         const counts = page().heat?.summary.gpu_counts;
-        return counts && typeof gpus === 'number' && counts.includes(gpus) ? { gpu_counts: counts } : {};
+        const stays = picked || gpus === searched?.gpus;
+        return counts && stays && typeof gpus === 'number' && counts.includes(gpus) ? { gpu_counts: counts } : {};
     };
     const ask = latestOnly(
         (job: Job) => {
+            const asked = { ...request(withOpenPlan(page(), job)), ...columnsFor(job) };
             searched = job;
             const timer = setTimeout(() => update({ heatStale: true }), LATE_MS);
-            const asked = { ...request(withOpenPlan(page(), job)), ...columnsFor(job) };
             return maps.search(asked, page().heatFilter).finally(() => clearTimeout(timer));
         },
         (heat, job) => {
@@ -40,7 +43,13 @@ export function createMap({ page, update, recover }: Desk, maps: Pick<Core, 'sea
         (error) => recover(error, () => ask(page().job)),
         () => maps.stop(),
     );
-    return { ask, isOf: (job: Job): boolean => job === searched };
+    return {
+        ask(job: Job, chosen = false): void {
+            picked = chosen;
+            ask(job);
+        },
+        isOf: (job: Job): boolean => job === searched,
+    };
 }
 
 // They come after the answer. Until then the older ones stay, and after a moment they say so.

@@ -123,9 +123,16 @@ test('the map searches all degrees, and keeps its columns while the number of GP
     store.actions.change({ gpus: 16 }, 'choose');
     await settle();
     expect(search.mock.calls[1]?.[0]).toMatchObject({ gpus: 16, gpu_counts: [4, 8, 16] });
+    store.actions.change({ sequence_length: 4096 }, 'type');
+    await settle();
+    expect(search.mock.calls[2]?.[0]).toMatchObject({ gpus: 16, gpu_counts: [4, 8, 16] });
     store.actions.change({ gpus: 64 }, 'choose');
     await settle();
-    expect(search.mock.calls[2]?.[0]).not.toHaveProperty('gpu_counts');
+    expect(search.mock.calls[3]?.[0]).not.toHaveProperty('gpu_counts');
+    store.actions.change({ gpus: 8 }, 'type'); // as a link with 8 GPUs has them
+    await settle();
+    expect(search.mock.calls[4]?.[0]).toMatchObject({ gpus: 8 });
+    expect(search.mock.calls[4]?.[0]).not.toHaveProperty('gpu_counts');
 });
 
 test('the map says which job it is of, so that nothing is promised from the one before', async () => {
