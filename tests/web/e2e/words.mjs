@@ -38,7 +38,7 @@ export const words = {
     costAndEnergy: /Cost: [\d,]+\. Energy: [\d.]+ MWh\.$/,
 
     // Stages and the curve
-    peakOfBackward: /^Peak of 4\d\.\d GB in the backward pass of micro-batch 1$/,
+    peakOfBackward: /^Peak of 4\d\.\d GB allocated in the backward pass of micro-batch 1$/,
     forwardOf: (microBatch) => new RegExp(`^Forward pass of micro-batch ${microBatch}: [\\d.]+\\s?GB$`),
     curveCut: 'Those in the middle, which are left out, repeat this pattern',
 

@@ -8,7 +8,7 @@ test('the peak is told, and arrow keys go through the passes', () => {
     const { answer } = answeredOf();
     const { find, one, text } = show(<StepCurve answer={answer} />);
     const most = Math.max(...(answer.curve?.bytes ?? []));
-    expect(plain(one('.finding').textContent ?? '')).toContain(`Peak of ${format.gb(most)} GB`);
+    expect(plain(one('.finding').textContent ?? '')).toContain(`Peak of ${format.gb(most)} GB allocated`);
     const slider = find('slider');
     expect(slider.getAttribute('aria-valuemax')).toBe(String(answer.curve?.bytes.length));
     press(slider, 'Home');

@@ -19,7 +19,7 @@ test('every stage has a line with its layers and size; the fullest is marked', (
         expect(lines[i]).toContain(plain(`${format.gb(stage.bytes)} GB, ${format.percent(stage.share)} of the card`));
     });
     expect(lines.findIndex((line) => line.includes('fullest'))).toBe(answer.worst_stage);
-    expect(text()).toContain(`The fullest GPU of each of the ${answer.stages.length} pipeline stages`);
+    expect(text()).toContain(`What PyTorch allocates on the fullest GPU of each of the ${answer.stages.length} pipeline stages`);
 });
 
 test('a tap shows a stage; the fullest is the usual one', () => {

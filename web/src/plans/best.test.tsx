@@ -77,10 +77,12 @@ test('nothing fits: how close it comes, and where all the combinations went', ()
 });
 
 test('why the next plan comes later', () => {
-    const lead = { ...goodOf('versus', 'versus'), outcome: 'slower', seconds: 2, seconds_share: 0.1, bytes: 0, time: [] } as const;
-    expect(shown({ lead: { ...lead, time: [] } }).text()).toMatch(
-        /The next plan, .*, takes 2.00 s .* longer\. Both need the same memory\./,
-    );
+    const lead = { ...goodOf('versus', 'versus'), outcome: 'slower', seconds: 2, seconds_share: 0.1, bytes: 1, time: [] } as const;
+    const { plan, other } = lead;
+    if (!other.ok) throw new Error('the golden plans can both be');
+    const told = (more: number) => shown({ lead: { ...lead, time: [], other: { ...other, whole_bytes: plan.whole_bytes + more } } }).text();
+    expect(told(0)).toMatch(/The next plan, .*, takes 2.00 s .* longer\. Both need the same memory\./);
+    expect(told(2 ** 30)).toContain('It needs 1.00 GB more than the first.'); // as the list has them, what lies outside the allocator included
 });
 
 test('what the reader has set bounds the answer, not the list, until it is filtered by it', () => {

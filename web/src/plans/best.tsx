@@ -158,10 +158,11 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
 });
 
 // Why the next plan comes later, from the core's comparison of the two. null: the core does not call it slower.
-function leadOf(catalog: Catalog, { outcome, other, seconds = 0, seconds_share = 0, bytes = 0, time = [] }: Versus): string | null {
+function leadOf(catalog: Catalog, { outcome, plan, other, seconds = 0, seconds_share = 0, time = [] }: Versus): string | null {
     if (outcome !== 'slower' || !other.ok) return null;
     const reasons = differencesOf(time);
     const later = { plan: wholePlan(catalog, other.job), time: seconds, share: seconds_share };
+    const bytes = other.whole_bytes - plan.whole_bytes; // as the list has them
     const compared = bytes === 0 ? 'same' : bytes > 0 ? 'more' : 'less';
     return sentences(
         reasons ? say('best.lead_because', { ...later, reasons }) : say('best.lead', later),
