@@ -7,6 +7,7 @@ import { eventually } from './browser.mjs';
 const axe = readFileSync(axeFile, 'utf8');
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 const WIDE = 1280,
+    TABLET = 768,
     PHONE = 390,
     SMALL_PHONE = 320;
 
@@ -35,7 +36,7 @@ export const fitsScreen = (page, what = 'too wide') => eventually(what, () => to
 
 // One page in every width, also the smallest phone's.
 export async function fitsScreens(page, what) {
-    for (const width of [SMALL_PHONE, PHONE, WIDE]) {
+    for (const width of [SMALL_PHONE, PHONE, TABLET, WIDE]) {
         await page.setViewportSize({ width, height: 900 });
         await fitsScreen(page, `${what}, ${width} px`);
     }

@@ -82,6 +82,9 @@ pageTest('a run that is too large, the list of models, the paste dialog', async 
 pageTest('long numbers and names are no wider than the screen', async () => {
     const page = await open('?v=1&model=llama-3.1-405b&gpus=16384&gpu=h100-sxm-94gb&seq=131072');
     await fitsScreens(page, 'long numbers');
+    await follow(page, '?v=1&model=llama-3.1-405b&gpus=16384&seq=8192&batch=2048');
+    await page.locator('#best table').first().waitFor();
+    await fitsScreens(page, 'long plans');
     await page.waitForLoadState('networkidle'); // a file on its way would fail when the page is left
     await follow(page, `?v=1&gpus=7&tp=3&model=${'x'.repeat(300)}`);
     await page.locator('.problems').waitFor();
