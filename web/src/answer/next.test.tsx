@@ -42,6 +42,16 @@ test('one GPU has no fewer and is no “these”; where nothing fits no length d
     expect(none).toContain('Longer sequences? No length fits On these');
 });
 
+test('where nothing longer fits, that is the answer', () => {
+    const limits = goodOf('limits', 'limits-70b');
+    const { largest_sequence: found } = limits;
+    if (!found) throw new Error('some length fits the golden job');
+    const at = (value: number) => shown('llama-70b-64-h100', { limits: { ...limits, largest_sequence: { ...found, value } } }).text();
+    for (const value of [1024, 8192])
+        expect(at(value)).toContain(`None longer ${value.toLocaleString('en')} tokens is the longest that fits.`);
+    expect(at(8448)).toContain('Up to 8,448 tokens');
+});
+
 test('how long it takes there is told by a number above one', () => {
     const limits = goodOf('limits', 'limits-70b');
     const { answer } = shown();

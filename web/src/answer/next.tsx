@@ -58,6 +58,10 @@ function Longer({ page, answer }: Props) {
     const question = say('next.longer');
     if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming(page)} />;
     const found = limits.largest_sequence;
+    if (found && found.value <= Number(answer.job.sequence_length)) {
+        const note = say('next.longest', { tokens: found.value });
+        return <Card href="#limits" question={question} answer={say('next.no_longer')} note={note} />;
+    }
     return (
         <Card
             href="#limits"

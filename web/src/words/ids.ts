@@ -121,6 +121,8 @@ export interface Words {
     'next.longer': null;
     'next.tokens': { tokens: number };
     'next.no_length': null;
+    'next.no_longer': null;
+    'next.longest': { tokens: number };
     'next.on_these': { gpus: number };
     'next.cards': null;
     'next.cards_answer': null;
