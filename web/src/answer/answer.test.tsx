@@ -3,6 +3,7 @@ import { format } from '../format/format';
 import { answeredOf, pageOf } from '../shared/test-data';
 import { later, plain, show, spies, tap, textOf } from '../shared/test-view';
 import type { Page } from '../store/page';
+import { say } from '../words/words';
 import { Answer } from './answer';
 
 const never = () => new Promise<never>(() => {});
@@ -31,6 +32,7 @@ test('a run that does not fit says how much it would need', () => {
         ),
     );
     expect(text()).toMatch(/No way to split it over 8 of these GPUs fits\./);
+    expect(say('answer.no_plan', { gpus: 1 })).toBe('No plan fits on one of these GPUs.');
 });
 
 test('a refusal takes the place of the answer; each problem with a way out', async () => {
