@@ -73,6 +73,8 @@ test('nothing fits: how close it comes, and where all the combinations went', ()
     const { all, text } = shown({ ranked: none });
     expect(text()).toContain('No plan fits on 64 GPUs. The plan closest to fitting');
     expect(text()).toContain(`Of ${format.count(ranked.candidates)} combinations, ${format.count(ranked.legal)} keep all rules`);
+    expect(text()).toContain(`${format.count(ranked.does_not_fit)} do not fit or are at risk`);
+    expect(shown({ ranked: { ...ranked, does_not_fit: 0 } }).text()).not.toContain('do not fit');
     expect(all('table')).toEqual([]);
 });
 

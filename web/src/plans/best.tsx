@@ -206,7 +206,7 @@ function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
     const parts = [
         ranked.slower > 0 && say('best.too_slow', { count: ranked.slower }),
         ranked.filtered > 0 && say('best.filtered', { count: ranked.filtered }),
-        say('best.do_not_fit', { count: ranked.does_not_fit }),
+        ranked.does_not_fit > 0 && say('best.do_not_fit', { count: ranked.does_not_fit }),
         say('best.fit', { count: ranked.ranked }),
     ].filter((part) => part !== false);
     return (
