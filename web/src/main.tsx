@@ -100,6 +100,9 @@ function createAddress(catalog: Example['catalog']) {
             const { job, pins } = parseLink(location.search, catalog);
             if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
             store.restorePins(pins);
+            // Back from a section, for which the page showed every detail.
+            const depth = openingDepth(location);
+            if (location.hash === '' && depth !== store.current().depth) store.actions.deepen(depth, false);
         });
     return { changed, follow, speaks, deepened };
 }

@@ -64,6 +64,10 @@ pageTest('a question opens what it leads to, and the next visit is plain again',
     const page = await open('', first);
     await page.locator('.next a[href="#calibrate"]').click();
     await page.locator('#calibrate textarea').waitFor();
+    await page.goBack();
+    await eventually('the first screen again', () => page.locator('main.plain').count(), 1);
+    await page.goForward();
+    await page.locator('#calibrate textarea').waitFor();
     // In a tab of its own: what is still on its way to the first one is not cut off.
     const next = await page.context().newPage();
     await next.goto(page.url().replace(/#.*/, ''));
