@@ -5,6 +5,7 @@ import { sizes } from '../shared/answer-words';
 import { nameOf, problemText } from '../shared/names';
 import { degreeList } from '../shared/plan-words';
 import { formatLink } from '../state/state';
+import { asSeen } from '../state/view';
 import { isSaid, say, sentences } from '../words/words';
 import { type Column, ProofTable } from './proof-table';
 import { famousRuns, jobOf, type Progress, type Prover, prove, type Run, secondsOf } from './prove';
@@ -22,7 +23,7 @@ function What({ run, catalog }: { run: Run; catalog: Catalog }) {
     const note = `famous.note.${run.id}`;
     return (
         <>
-            <a href={formatLink(jobOf(run, catalog), catalog)}>
+            <a href={asSeen(formatLink(jobOf(run, catalog), catalog))}>
                 {say('famous.run', { name: run.name, gpus: Number(gpus), gpu: gpuOf(catalog, gpu) })}
             </a>
             <small>

@@ -18,6 +18,11 @@ test('days and money of every card, each a link to its run', async () => {
     await later(1000);
     expect(all('row')).toHaveLength(1 + catalog.gpus.length);
     expect(find('link', 'A100 SXM 40 GB').getAttribute('href')).toContain('gpu=a100-sxm-40gb');
+    history.replaceState(null, '', '?depth=detail');
+    const seen = show(<Cards page={page} asker={asker(async () => answer)} />);
+    await later(1000);
+    expect(seen.find('link', 'A100 SXM 40 GB').getAttribute('href')).toContain('&depth=detail');
+    history.replaceState(null, '', '?');
     expect(text()).toContain('The cheapest that is done in 60 days: ');
     expect(text()).toContain('No other is both sooner done and cheaper.');
     write(find('textbox', 'Days in which the training should be done'), '1');

@@ -8,6 +8,7 @@ import { NumberField } from '../shared/number-field';
 import { Room } from '../shared/room';
 import { Words } from '../shared/words';
 import { formatLink, type Job, type Value } from '../state/state';
+import { asSeen } from '../state/view';
 import type { Page } from '../store/page';
 import { say, sentences } from '../words/words';
 import {
@@ -38,7 +39,7 @@ function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Se
     return (
         <tr class={best ? 'front' : undefined}>
             <th scope="row">
-                <a href={formatLink(one.job, catalog)}>{gpuLabel({ catalog, job: one.job })}</a>
+                <a href={asSeen(formatLink(one.job, catalog))}>{gpuLabel({ catalog, job: one.job })}</a>
             </th>
             {fits ? (
                 <>
@@ -61,7 +62,7 @@ function Found({ found, catalog }: { found: Fitting | undefined; catalog: Catalo
             args={{ time: timeOf(found), cost: costOf(found) }}
             slots={{
                 what: (
-                    <a href={formatLink(found.job, catalog)}>
+                    <a href={asSeen(formatLink(found.job, catalog))}>
                         {say('cards.what', { gpus: found.gpus, gpu: gpuLabel({ catalog, job: found.job }) })}
                     </a>
                 ),

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { openingDepth, rememberDepth } from './depth';
-import { withView } from './view';
+import { asSeen, withView } from './view';
 
 afterEach(() => {
     vi.unstubAllGlobals();
@@ -23,6 +23,13 @@ test('a link decides, then the section that it names, then what was chosen last'
     expect(openingDepth({ search: '?depth=deep', hash: '' })).toBe('plain');
     expect(openingDepth({ search: '', hash: '#best' })).toBe('detail');
     expect(openingDepth({ search: '', hash: '#answer' })).toBe('plain');
+});
+
+test('a way to another run keeps the depth and the language of the link that the reader came with', () => {
+    vi.stubGlobal('location', { search: '?v=2&gpus=8&depth=detail&lang=ja' });
+    expect(asSeen('?v=2&gpus=64')).toBe('?v=2&gpus=64&lang=ja&depth=detail');
+    vi.stubGlobal('location', { search: '?v=2&gpus=8' });
+    expect(asSeen('?v=2&gpus=64')).toBe('?v=2&gpus=64');
 });
 
 test('where nothing may be kept the page is plain', () => {

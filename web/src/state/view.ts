@@ -6,6 +6,12 @@ export const PHASES_PARAMETER = 'phases'; // of a run: its room reads and writes
 export const POOLS_PARAMETER = 'pools'; // further GPUs of other kinds, the same
 export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER, PHASES_PARAMETER, POOLS_PARAMETER]);
 
+// Another run, seen as the page's own address says it.
+export function asSeen(link: string): string {
+    const now = new URLSearchParams(location.search);
+    return [LANGUAGE_PARAMETER, DEPTH_PARAMETER].reduce((whole, name) => withView(whole, name, now.get(name)), link);
+}
+
 // A link with one of these set, or without it.
 export function withView(link: string, name: string, value: string | null): string {
     const [query = '', hash] = link.split('#');
