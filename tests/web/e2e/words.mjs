@@ -35,7 +35,7 @@ export const words = {
     takesBetween: /^One step takes [^,]* \([\d,]+ tokens\/s\), or anything from .+ to .+\.$/,
     trillion: (count) => `${count} trillion tokens`,
     billion: (count) => `${count} billion tokens`,
-    costAndEnergy: /Cost: [\d,]+\. Energy: [\d.]+ MWh\.$/,
+    costAndEnergy: /Cost: [\d,]+ in your currency\. Energy: [\d.]+ MWh\.$/,
 
     // Stages and the curve
     peakOfBackward: /^Peak of 4\d\.\d GB allocated in the backward pass of micro-batch 1$/,

@@ -51,9 +51,9 @@ test('each number of the budget is changed where it stands; emptied, it is the u
     ]);
 });
 
-test('a price of the reader has no currency and no source', () => {
+test('a price of the reader is in the reader’s currency, and has no source', () => {
     const { text, names } = shown({ price_per_gpu_hour: 2.5, cost: 66_250 }, { price_per_gpu_hour: 2.5 });
-    expect(text()).toContain('It costs about 66,300 at 2.5 per GPU and hour.');
+    expect(text()).toContain('It costs about 66,300 at 2.5 per GPU and hour. In your currency.');
     expect(names('link')).toEqual([]);
 });
 

@@ -83,7 +83,8 @@ function Takes({ answer, run }: { answer: Estimate; run: Run | null }) {
 function Basis({ page, listed }: { page: FieldsOf; listed: boolean }) {
     const gpu = profileOf(page);
     const own = (page.job['gpu.usd_per_gpu_hour'] ?? 'auto') !== 'auto';
-    if (!listed || own || !gpu?.price_date) return null;
+    if (!listed) return <span>{say('tiles.own_price')}</span>;
+    if (own || !gpu?.price_date) return null;
     const source = gpu.sources.find(({ fields }) => fields.includes('usd_per_gpu_hour'));
     const text = say('tiles.list_price', { date: format.month(gpu.price_date) });
     return source ? <a href={source.url}>{text}</a> : <span>{text}</span>;
@@ -100,7 +101,7 @@ function Costs({ page, answer, act, run }: Props & { run: Run }) {
                 id="tiles.at_price"
                 slots={{
                     price: <Inline page={page} act={act} name="price_per_gpu_hour" usual={usual} />,
-                    basis: <Basis page={page} listed={listed} />,
+                    basis: (listed || cost !== null) && <Basis page={page} listed={listed} />,
                 }}
             />
         </Tile>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Estimate, JobRefusal } from '../core/api';
 import { answeredOf, catalog, pageOf } from '../shared/test-data';
-import { later, show, tap, write } from '../shared/test-view';
+import { cellsOf, later, show, tap, write } from '../shared/test-view';
 import { Cards } from './cards';
 
 const { page, answer } = answeredOf();
@@ -29,6 +29,15 @@ test('days and money of every card, each a link to its run', async () => {
     expect(text()).toContain('The cheapest that is done in 1 days: None of these.');
     write(find('textbox', 'Dollars that the training may cost'), 'much');
     expect(text()).toContain('Enter a number, for example 30.');
+});
+
+test('a price of the reader’s own is no dollars, in its own row either', async () => {
+    vi.useFakeTimers();
+    const own = { ...page, job: { ...page.job, price_per_gpu_hour: 2 } };
+    const { find } = show(<Cards page={own} asker={asker(async () => answer)} />);
+    await later(1000);
+    const dollars = cellsOf(find('table')).filter((cells) => cells[2]?.includes('$'));
+    expect(dollars).toHaveLength(catalog.gpus.length - 1);
 });
 
 test('what does not fit or cannot be says so, and the work can be stopped', async () => {

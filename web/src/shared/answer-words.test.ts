@@ -7,6 +7,13 @@ const { answer } = answeredOf();
 const said = (step_seconds: number, low_seconds: number, high_seconds: number): string =>
     timeOf({ ...answer, time: { ...answer.time, step_seconds, low_seconds, high_seconds, run: null } }).replace(/\s/g, ' ');
 
+test('a price of the reader’s own is in the reader’s currency', () => {
+    const cost = (price: number | 'auto') =>
+        timeOf({ ...answer, job: { ...answer.job, price_per_gpu_hour: price } }).match(/Cost: [^.]*\./)?.[0];
+    expect(cost('auto')).toMatch(/^Cost: \$[\d,]+\.$/);
+    expect(cost(2)).toMatch(/^Cost: [\d,]+ in your currency\.$/);
+});
+
 test('a band that lies evenly about the time is told by one number, an uneven one by its ends', () => {
     const { step_seconds, low_seconds, high_seconds } = answer.time;
     const margin = format.margin(step_seconds, low_seconds, high_seconds).replace(/\s/g, ' ');

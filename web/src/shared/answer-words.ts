@@ -37,8 +37,11 @@ export const lineText = (answer: Estimate): string =>
     say('bar.line', { size: format.nominal(Math.floor((lineOf(answer) * answer.card_bytes) / GIB)) });
 
 // A list price is in US dollars; a price of the reader's own has any currency.
-export const moneyOf = ({ price_per_gpu_hour: price }: { price_per_gpu_hour?: unknown }, cost: number): string =>
-    price === 'auto' ? format.dollars(cost) : format.rounded(cost);
+interface Priced {
+    price_per_gpu_hour?: unknown;
+}
+const isListed = ({ price_per_gpu_hour: price }: Priced): boolean => price === 'auto';
+export const moneyOf = (job: Priced, cost: number): string => (isListed(job) ? format.dollars : format.rounded)(cost);
 
 function wholeRun(run: Run): string {
     const [time, low, high] = format.training(run.days, run.low_days, run.high_days);
@@ -46,7 +49,7 @@ function wholeRun(run: Run): string {
 }
 
 const costOf = (job: Estimate['job'], { cost, energy_kwh }: Run): (string | false)[] => [
-    cost !== null && say('step.cost', { cost: moneyOf(job, cost) }),
+    cost !== null && say(isListed(job) ? 'step.cost' : 'step.cost_own', { cost: moneyOf(job, cost) }),
     energy_kwh !== null && say('step.energy', { energy: format.energy(energy_kwh) }),
 ];
 

@@ -99,6 +99,7 @@ export interface Words {
     'tiles.costs': { would: string | boolean };
     'tiles.at_price': { price: string; basis: string };
     'tiles.list_price': { date: string };
+    'tiles.own_price': null;
     'tiles.no_price': null;
     'tiles.price': null;
     'tiles.uses': { would: string | boolean };
@@ -190,6 +191,7 @@ export interface Words {
     'step.takes_range': { would: string | boolean; time: number; speed: string; low: number; high: number };
     'step.run': { tokens: string; time: string; low: string; high: string };
     'step.cost': { cost: string };
+    'step.cost_own': { cost: string };
     'step.energy': { energy: string };
     'step.label': null;
     'step.finding': { kind: string; share: number };
