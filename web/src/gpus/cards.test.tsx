@@ -25,6 +25,7 @@ test('days and money of every card, each a link to its run', async () => {
     history.replaceState(null, '', '?');
     expect(text()).toContain('The cheapest that is done in 60 days: ');
     expect(text()).toContain('No other is both sooner done and cheaper.');
+    expect(text()).toContain('Tried: 1 to 64 of each GPU.');
     write(find('textbox', 'Days in which the training should be done'), '1');
     expect(text()).toContain('The cheapest that is done in 1 days: None of these.');
     write(find('textbox', 'Dollars that the training may cost'), 'much');
