@@ -96,6 +96,17 @@ pageTest('a part of the bar opens its card right there; a second tap closes it',
     await card.waitFor({ state: 'detached' });
 });
 
+pageTest('a section that was gone to by its link is there again after a reload', async () => {
+    const { page } = await load('#cards', { depth: 'plain' });
+    const inView = () => page.locator('#cards').evaluate((section) => Math.abs(section.getBoundingClientRect().top) < 100);
+    await settled(page);
+    await eventually('in view', inView, true);
+    await page.reload();
+    await settled(page);
+    await page.waitForLoadState('networkidle');
+    await eventually('in view again', inView, true);
+});
+
 pageTest('the six questions carry their answers, and lead to them', async () => {
     const page = await open('?model=llama-3.1-70b&gpus=64', first);
     await eventually('answers', () => plain(page.locator('.next')), (text) => !text.includes('…'));

@@ -24,7 +24,10 @@ test('days and money of every card, each a link to its run', async () => {
     expect(seen.find('link', 'A100 SXM 40 GB').getAttribute('href')).toContain('&depth=detail');
     history.replaceState(null, '', '?');
     expect(text()).toContain('The cheapest that is done in 60 days: ');
-    expect(text()).toContain('No other is both sooner done and cheaper.');
+    expect(text()).toContain('“Unbeaten”: no other is both sooner done and cheaper.');
+    const notes = cellsOf(find('table')).map((cells) => cells[3]);
+    expect(notes).toContain('unbeaten'); // one word: the column is narrow on a phone
+    expect(text()).toContain('Tried: 1 to 64 of each GPU.');
     write(find('textbox', 'Days in which the training should be done'), '1');
     expect(text()).toContain('The cheapest that is done in 1 days: None of these.');
     write(find('textbox', 'Dollars that the training may cost'), 'much');

@@ -141,6 +141,7 @@ export function Cards({ page, asker }: { page: Page; asker: Asker }) {
     const here = worked.filter(({ gpus }) => gpus === Number(job.gpus));
     const fitting = fittingOf(worked);
     const front = frontOf(fitting.filter(({ gpus }) => gpus === Number(job.gpus)));
+    const counts = cards.map(({ gpus }) => gpus);
     const counted = { done: worked.length, all: cards.length };
     return (
         <Room box={box} id="cards" class="plans cards" title={say('section.cards')}>
@@ -182,7 +183,12 @@ export function Cards({ page, asker }: { page: Page; asker: Asker }) {
                     </table>
                 </section>
             )}
-            {fitting.length > 0 && <Finders fitting={fitting} catalog={catalog} />}
+            {fitting.length > 0 && (
+                <>
+                    <Finders fitting={fitting} catalog={catalog} />
+                    <p class="note">{say('cards.tried', { from: Math.min(...counts), to: Math.max(...counts) })}</p>
+                </>
+            )}
         </Room>
     );
 }

@@ -3,8 +3,8 @@ const MOVES = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 
 export function holdSection(): void {
     const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
-    // Reloading, or coming back, the browser finds the old place itself.
-    let held = entry?.type === 'navigate' ? location.hash.slice(1) : '';
+    // Coming back, the browser finds the old place itself; after a reload the page is not tall enough for that.
+    let held = entry?.type === 'back_forward' ? '' : location.hash.slice(1);
     const main = document.querySelector('main');
     for (const move of MOVES) {
         addEventListener(

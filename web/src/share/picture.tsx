@@ -153,8 +153,8 @@ export function Picture({ page, answer, link, date, measure }: Props) {
             <Lines lines={[say(`answer.${answer.class}`)]} y={160} size={64} weight={650} fill={VERDICTS[answer.class]} />
             <Lines lines={wrapped(summary, 32, 2, 500)} y={214} size={32} weight={500} />
             <Bar answer={answer} measure={measure} />
-            <Lines lines={wrapped(timeOf(answer), 24, 3)} y={466} size={24} />
-            <Lines lines={wrapped(degreeList(answer.job, answer.data_parallel), 20, 1)} y={552} size={20} />
+            <Lines lines={wrapped(timeOf(answer), 24, 3)} y={460} size={24} />
+            <Lines lines={wrapped(degreeList(answer.job, answer.data_parallel), 20, 1)} y={554} size={20} />
             <Lines lines={linesOf(link, INSIDE, 2, font(16), measure, true)} y={582} size={16} fill={COLOURS.soft} />
         </svg>
     );

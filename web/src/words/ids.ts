@@ -729,6 +729,7 @@ export interface Words {
     'cards.found': { what: string; time: string; cost: string };
     'cards.cheapest': { days: string; found: string };
     'cards.fastest': { money: string; found: string };
+    'cards.tried': { from: number; to: number };
     'cards.days_label': null;
     'cards.money_label': null;
     'own_gpu.title': { name: string };
