@@ -16,7 +16,8 @@ template <class N>
 class Holders {
  public:
     // So many GPUs, `stride` apart; `of` is what they hold, where not all weights. Keeps a reference to the costs.
-    Holders(const Plan& plan, const Machine& machine, const Cost<N>& cost, const N& holders, double stride, const Part* of)
+    [[gnu::noinline]] Holders(const Plan& plan, const Machine& machine, const Cost<N>& cost, const N& holders, double stride,
+                              const Part* of)
         : p_(plan),
           node_(static_cast<double>(machine.gpus_per_node)),
           on_(cost),
@@ -27,7 +28,7 @@ class Holders {
     bool cross_nodes() const { return shards_.crosses_nodes(); }
     // Seconds to hand out so many bytes of weights, and to add up so many of gradients.
     N gathering(const N& bytes) const { return shards_.seconds(bytes); }
-    N reduction(const N& bytes) const {
+    [[gnu::noinline]] N reduction(const N& bytes) const {
         const N within = shards_.seconds(bytes);
         if (!replicas_) return within;
         return within + named<N>({"X_R", "replica_reduction", "seconds"}, kAllReduce * replicas_->seconds(bytes / sharers()));

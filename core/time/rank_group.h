@@ -22,7 +22,7 @@ class RankGroup {
         Symbol near, nodes, sharing;
     };
     // So many ranks, `stride` GPUs apart, of which a node holds `within`; keeps a reference to the costs.
-    RankGroup(const Cost<N>& cost, const Names& names, const N& ranks, double stride, double within, double gpus_per_node)
+    [[gnu::noinline]] RankGroup(const Cost<N>& cost, const Names& names, const N& ranks, double stride, double within, double gpus_per_node)
         : on_(cost),
           ranks_(ranks),
           reach_(stride * within),
@@ -35,7 +35,7 @@ class RankGroup {
     bool crosses_nodes() const { return value_of(nodes_) > 1; }
 
     // Of one collective that moves each byte once: a reduction to its shares, or a gathering of them.
-    N seconds(const N& bytes) const {
+    [[gnu::noinline]] N seconds(const N& bytes) const {
         using std::max;
         if (value_of(ranks_) <= 1) return 0.0;
         N near = 0.0, far = 0.0;

@@ -27,7 +27,7 @@ constexpr std::string_view kKnown = R"(
 --decoder-last-pipeline-num-layers --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split
 --expert-model-parallel-size --expert-tensor-parallel-size --use-distributed-optimizer --use-megatron-fsdp
 --data-parallel-sharding-strategy --num-distributed-optimizer-instances --recompute-granularity --recompute-method
---recompute-num-layers --recompute-modules --bf16 --fp16 --fp8-format --fp8-param-gather --grad-reduce-in-bf16
+--recompute-num-layers --recompute-modules --bf16 --fp16 --fp8-format --fp8-param-gather --fp8-recipe --ckpt-format --grad-reduce-in-bf16
 --accumulate-allreduce-grads-in-fp32 --use-precision-aware-optimizer --exp-avg-dtype --exp-avg-sq-dtype --optimizer-cpu-offload
 --optimizer-offload-fraction --overlap-cpu-optimizer-d2h-h2d --attention-backend --cross-entropy-loss-fusion --cross-entropy-fusion-impl --tp-comm-overlap
 --overlap-grad-reduce --overlap-param-gather --no-overlap-p2p-communication --cuda-graph-impl --cuda-graph-scope

@@ -205,7 +205,7 @@ TEST_CASE("one node needs no address; GPUs that do not fill their nodes are the 
 }
 
 TEST_CASE("fp8: where a norm or the experts' activation is computed again, the recipe that Megatron-LM takes by default is none") {
-    const Json again = exported(with(usual(), R"({"precision": "fp8", "recompute": "selective", "recompute_modules": ["layernorm"]})"));
+    const Json again = exported(with(usual(), R"({"precision": "fp8", "recompute": "selective", "recompute_modules": "layernorm"})"));
     CHECK(has(again, "--fp8-recipe tensorwise"));
     CHECK(left_out(again).find("fp8_recipe") == std::string::npos);
     const Json scores = exported(with(usual(), R"({"precision": "fp8", "recompute": "selective"})"));

@@ -13,7 +13,7 @@ function shown({ onlyFitting = false, speed = false, of = heat } = {}) {
     const act = spies();
     return {
         act,
-        ...show(<HeatGrid catalog={catalog} onlyFitting={onlyFitting} answer={null} gpus={4} heat={of} act={act} speed={speed} />),
+        ...show(<HeatGrid catalog={catalog} onlyFitting={onlyFitting} answer={null} gpus={0} heat={of} act={act} speed={speed} />),
     };
 }
 
