@@ -72,7 +72,7 @@ Gpu own_gpu(const Gpu& base, std::string_view name, const OwnNumbers& numbers) {
     set(gpu.network_byte_per_s, numbers.network, kGiga);
     set(gpu.pcie_byte_per_s, numbers.pcie, kGiga);
     if (gpu.link_byte_per_s != base.link_byte_per_s && gpu.topology == Topology::bridges)
-        gpu.topology = Topology::one_switch;  // one number for all of a node
+        gpu.topology = Topology::one_switch;                  // one number for all of a node
     if (numbers.pcie != kAutoNumber) gpu.c2c_byte_per_s = 0;  // another card's host is not on its board
     set(gpu.board_watts, numbers.watts, 1);
     set(gpu.usd_per_hour, numbers.price, 1);
