@@ -21,6 +21,7 @@ class Holders {
         : p_(plan),
           node_(static_cast<double>(machine.gpus_per_node)),
           on_(cost),
+          of_(of),
           shards_(shards(holders, stride, of)),
           replicas_(of_replicas(stride, of)) {}
 
@@ -31,7 +32,7 @@ class Holders {
     [[gnu::noinline]] N reduction(const N& bytes) const {
         const N within = shards_.seconds(bytes);
         if (!replicas_) return within;
-        return within + named<N>({"X_R", "replica_reduction", "seconds"}, kAllReduce * replicas_->seconds(bytes / sharers()));
+        return within + named<N>({"X_R", "replica_reduction", "seconds", of_}, kAllReduce * replicas_->seconds(bytes / sharers()));
     }
     // The same, taken apart: within a copy, and of a reduction between copies.
     DataCollective parts(double bytes) const requires std::is_same_v<N, double> { return shards_.parts(bytes); }
@@ -72,6 +73,7 @@ class Holders {
     const Plan& p_;
     const double node_;
     const Cost<N>& on_;
+    const Part* const of_;
     const RankGroup<N> shards_;
     const std::optional<RankGroup<N>> replicas_;
 };

@@ -88,7 +88,7 @@ class Cost {
 
  private:
     N collective(const N& bytes, const N& members, double reach) const;
-    N mesh_gpus() const { return quantity<N>({"n_m", "mesh_gpus", "gpus"}, static_cast<double>(machine_.mesh_gpus)); }
+    N mesh_gpus() const { return quantity<N>({"n_j", "mesh_gpus", "gpus"}, static_cast<double>(machine_.mesh_gpus)); }
     // A bridge joins two neighbours; in what reaches further, the slowest hop goes over PCIe, as to the host.
     double Machine::*nominal_link(double reach) const {
         return machine_.topology == Topology::bridges && reach > 2 ? &Machine::host : &Machine::link;

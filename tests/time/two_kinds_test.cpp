@@ -32,6 +32,7 @@ Case mixed(ExpertLayers layers) {
     c.model.layers = static_cast<std::int64_t>(layers.size());
     c.model.experts = {.count = 4, .per_token = 2, .ffn = 24};
     c.model.expert_layers = std::move(layers);
+    c.plan.expert_tensor_parallel = 2;  // as the rest: their gradients are sent with it
     return c;
 }
 StepTime<double> whole_step(const Case& c, const LayerTimes& layers) {
