@@ -226,6 +226,23 @@ double add_memory(Json& answer, const Job& job) {
 
 }  // namespace
 
+// A rack whose trays NVLink joins, where a launcher's number of GPUs to a tray stands for a node. What is nearest fills domains evenly.
+static void warn_of_trays(const Job& job, Problems& list) {
+    constexpr std::int64_t kMostInTray = 8;
+    const Plan& p = job.plan;
+    const std::int64_t domain = job.gpu->gpus_per_node;
+    if (domain <= kMostInTray || p.gpus_per_node > kMostInTray || p.gpus <= p.gpus_per_node) return;
+    std::int64_t even = std::min(domain, p.gpus);
+    while (p.gpus % even != 0) --even;
+    if (even <= p.gpus_per_node) even = domain;
+    list.push_back({"gpus_per_node",
+                    "nvlink_domain",
+                    p.gpus_per_node,
+                    Text("warning.nvlink_domain").with("domain", domain).with("node", p.gpus_per_node),
+                    {},
+                    even});
+}
+
 Json estimate_answer(const Job& job, const Resolved& resolved) {
     const Plan& p = job.plan;
     Json answer =
@@ -246,6 +263,7 @@ Json estimate_answer(const Job& job, const Resolved& resolved) {
     answer["time"] = describe_time(job);
     if (job.explain) explain(answer, job);
     Problems list = warnings(job.model, p);
+    warn_of_trays(job, list);
     warn_of_host_memory(job, host, list);
     warn_of_impossible_time(job, answer["time"]["step_seconds"].get<double>(), list);
     answer["warnings"] = to_json(list);

@@ -44,8 +44,9 @@ N bucket_seconds(const Cost<N>& on, const DataMessages& messages, const N& param
     return value_of(latency) == 0 || messages.reductions < 2 ? N(0.0) : latency * kWeightBytes * parameters / on.of(kBucket);
 }
 
-// What a GPU holds, as far as it is sent: parameters that learn, those of experts among them, and bytes of frozen ones.
 inline constexpr Part kExpertsHeld{"e", "experts_weights"};
+
+// What a GPU holds, as far as it is sent: parameters that learn, those of experts among them, and bytes of frozen ones.
 template <class N>
 struct HeldWeights {
     N parameters = 0.0, experts = 0.0, frozen = 0.0;

@@ -111,3 +111,20 @@ TEST_CASE("estimate: why a stage is the fullest") {
     CHECK(why(R"("pipeline_parallel": 4)") == R"(fullest.activations {"stage":1})");
     CHECK(why(R"("pipeline_parallel": 4, "recompute": "full", "loss": "gathered")") == R"(fullest.loss {"stage":4})");
 }
+
+TEST_CASE("a rack's trays are no nodes: the answer says so, and what fills its NVLink domain evenly") {
+    const auto told = [](const char* more) {
+        Json request = json(R"({"model": "llama-3.1-8b", "gpu": "gb200-186gb", "gpus": 256, "global_batch": 256})");
+        request.update(json(more));
+        const Json answer = estimate(request.dump());
+        for (const Json& warning : answer["warnings"])
+            if (warning["rule"] == "nvlink_domain") return warning["value"].dump() + " -> " + warning["nearest"].dump();
+        return std::string();
+    };
+    CHECK(told(R"({"gpus_per_node": 4})") == "4 -> 64");
+    CHECK(told(R"({"gpus_per_node": 4, "gpus": 144, "global_batch": 144})") == "4 -> 72");
+    CHECK(told(R"({"gpus_per_node": 64})").empty());
+    CHECK(told(R"({"gpus_per_node": 4, "gpus": 4})").empty());  // one tray
+    CHECK(told("{}").empty());
+    CHECK(told(R"({"gpu": "h100-sxm-80gb", "gpus_per_node": 4})").empty());
+}

@@ -21,6 +21,7 @@ import {
     unfold,
     verdictIs,
     waysOut,
+    wholeAmount,
 } from './find.mjs';
 import { answerOf, asked, catalog, gib, three, used } from './numbers.mjs';
 import { tell } from './said.mjs';
@@ -30,7 +31,7 @@ const told = (text) => (text ?? '').replace(/\s/g, ' ');
 
 pageTest('setting tensor parallel moves the estimate and tells so before', async () => {
     const page = await open('?v=1&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=64&tp=2&pp=1&cp=1&mb=1');
-    const before = await amount(page);
+    const before = await wholeAmount(page);
     const button = option(page, 'tensor_parallel', 4);
     const promised = /([−+])([\d.]+) GB/.exec(told(await button.getAttribute('aria-label')));
     assert.ok(promised, 'the button says what it would change');
@@ -39,7 +40,7 @@ pageTest('setting tensor parallel moves the estimate and tells so before', async
     const change =
         (await eventually(
             'amount',
-            () => amount(page),
+            () => wholeAmount(page),
             (now) => now !== before,
         )) - before;
     assert.equal(Math.sign(change), promised[1] === '+' ? 1 : -1);
@@ -49,13 +50,13 @@ pageTest('setting tensor parallel moves the estimate and tells so before', async
 pageTest('a change is applied by one click, says before what it brings, and is taken back by the back button', async () => {
     const page = await open('?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=16&tp=8&pp=2&cp=1&mb=1');
     await verdictIs(page, 'does_not_fit');
-    const before = await amount(page);
+    const before = await wholeAmount(page);
     const button = changes(page).filter({ hasText: words.offload });
     const [, promised] = words.changeThatFits.exec(await plain(button));
     await button.click();
     await addressHas(page, 'offload=1');
     await verdictIs(page, 'fits');
-    assert.ok(Math.abs(before - (await amount(page)) - Number(promised)) < 0.06);
+    assert.ok(Math.abs(before - (await wholeAmount(page)) - Number(promised)) < 0.06);
     assert.match(await plain(page.locator('.items:not(.time-items)')), words.hostMemory);
     await page.goBack();
     await verdictIs(page, 'does_not_fit');

@@ -36,8 +36,10 @@ export const timePart = (page, kind) => page.locator(`.time-bar .part.t-${kind}`
 export const card = (page, kind) => page.locator(`article.item-card.${kind}`);
 export const stages = (page) => page.locator('.stages > ul').first();
 // The sum of the table, in GiB with two decimals; the headline rounds.
-export const amount = async (page) =>
-    Number((await page.locator('.items:not(.time-items) tbody.total td').first().innerText()).replaceAll(',', ''));
+const inTotal = async (rows) => Number((await rows.locator('td').first().innerText()).replaceAll(',', ''));
+// Of what PyTorch allocates; and of all that the GPU holds, in the last row.
+export const amount = (page) => inTotal(page.locator('.items:not(.time-items) tbody.total').first());
+export const wholeAmount = (page) => inTotal(page.locator('.items:not(.time-items) tbody.total').last());
 
 // Fields and knobs
 export const field = (page, key) => page.locator(`#field-${key}`);
