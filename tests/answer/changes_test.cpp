@@ -118,7 +118,7 @@ TEST_CASE("changes: what is already done is not proposed") {
         for (const char* key : {"recompute", "gradients_in_fp32", "optimizer_offload", "micro_batch"}) CHECK(!change.set.contains(key));
 }
 
-TEST_CASE("changes: a larger degree is never faster than the plan that was called the fastest") {
+TEST_CASE("changes: a larger degree is never faster than the plan that was called the fastest" * doctest::test_suite("quality")) {
     int proposed = 0;
     for (const char* request : {R"({"model": "llama-3.1-405b", "gpu": "h100-sxm-80gb", "gpus": 16384, "global_batch": 2048})",
                                 R"({"model": "llama-3.1-70b", "gpu": "h100-sxm-80gb", "gpus": 64, "global_batch": 1024})",

@@ -6,7 +6,7 @@
 
 using namespace fourfold::tests;
 
-TEST_CASE("memory of a request, against what Megatron-LM's tests and SimuMax measured") {
+TEST_CASE("memory of a request, against what Megatron-LM's tests and SimuMax measured" * doctest::test_suite("quality")) {
     struct Expected {
         const char* family;
         int rows;

@@ -89,7 +89,7 @@ TEST_CASE("through the requests: estimate, rank, search and limits name the same
     }
 }
 
-TEST_CASE("the famous questions") {
+TEST_CASE("the famous questions" * doctest::test_suite("quality")) {
     const auto ask = [](Json request) { return json(api::estimate(request.dump())); };
     // Llama 3.1 405B: TP 8 and PP 16 on 16,384 H100, with CP 1 at 8,192 tokens (arXiv 2407.21783, table 4)
     const Json llama = ask({{"model", "llama-3.1-405b"}, {"gpus", 16'384}, {"global_batch", 2'048}});

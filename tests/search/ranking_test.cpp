@@ -93,7 +93,7 @@ TEST_CASE("the front of a ranking: fastest first, every further one needs less, 
     }
 }
 
-TEST_CASE("trying more never makes the best slower beyond a tie, and accepting more risk neither") {
+TEST_CASE("trying more never makes the best slower beyond a tie, and accepting more risk neither" * doctest::test_suite("quality")) {
     for (const Json& request : kRequests) {
         Json narrow = request;
         narrow["leave_out"] = "interleaving,zero_bubble,recompute,sharding,uneven_layers,small_states";
