@@ -193,6 +193,9 @@ inline LossBytes loss_bytes(const Model& m, const Plan& p, LossKernel loss) {
     const bool wide = loss == LossKernel::chunked && row_of(p.framework).logits_in_fp32;
     // log-softmax, its gradient, and the gradient of the logits, in 32 bits
     if (loss == LossKernel::gathered && row_of(p.framework).frees_logits) return {4 + 4 + 4 + (m.capped_logits ? 2.0 : 0), 4};
+    // Split among several: log-softmax, -1 at the targets, exp(log-softmax) and the sum of both, in 32 bits (PyTorch,
+    // distributed/tensor/parallel/loss.py: _nll_loss_and_log_softmax_backward); torchtitan frees the logits before (train.py).
+    if (loss == LossKernel::parallel && p.tensor_parallel > 1) return {4 + 4 + 4 + 4, 4};
     return wide ? LossBytes{4 + 4, 4 + 4} : kLossBytes[static_cast<std::size_t>(loss)];
 }
 

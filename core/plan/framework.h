@@ -23,7 +23,7 @@ enum class LossKernel : std::uint8_t {
     gathered,      // 14, and on every GPU the whole vocabulary: bf16 logits, fp32 copy, log-softmax, its gradient
     chunked,       // 4: bf16 logits and their bf16 log-softmax; everything else exists for a few tokens alone
     tiled,         // no logits but those of a tile of tokens, whose gradients take their place
-    parallel       // as gathered, each GPU its share of the vocabulary (PyTorch, distributed/tensor/parallel/loss.py)
+    parallel       // as gathered; 16 where each GPU has its share of the vocabulary (PyTorch, distributed/tensor/parallel/loss.py)
 };
 
 // What a run does. A request can set all of it: by its framework and GPU, and by the fields of the plan that framework_of reads.

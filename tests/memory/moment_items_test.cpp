@@ -138,7 +138,10 @@ TEST_CASE("by hand: the loss, and the first layer of the backward pass") {
     c.plan.loss = Loss::gathered;  // the whole vocabulary
     CHECK(c(Item::head) == 4 * 30 * 48 + 14 * 2 * logits);
     c.plan.loss = Loss::parallel;  // the GPU's share of it
-    CHECK(c(Item::head) == 4 * 30 * 48 + 14 * logits);
+    CHECK(c(Item::head) == 4 * 30 * 48 + 16 * logits);
+    c.plan.tensor_parallel = 1;
+    CHECK(c(Item::head) == 4 * 60 * 48 + 14 * 2 * logits);
+    c.plan.tensor_parallel = 2;
     c.plan.loss = Loss::te_fused;  // the gradient of the input is the larger moment: 2*60*48 beside it
     CHECK(c(Item::head) == 4 * 30 * 48 + 2 * logits + 2 * 60 * 48);
     c.plan.gradient_fusion = Habit::off;  // a gradient of the head in 16 bits
