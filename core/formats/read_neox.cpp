@@ -189,6 +189,7 @@ void read_neox(Import& in) {
                 Fate::no_number);
     answer_vocabulary(in, in.answers);
     const auto steps = in.whole("accumulation", "global_batch");
+    in.set("gpus", in.whole("global_num_gpus", "gpus"));  // neox_args.py: of all nodes
     read_world(in, {"micro_batch_size", "accumulation", "global_batch_size"},
                {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"});
     in.ask("gpus");
@@ -256,7 +257,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     if (const auto sequence = in.whole("ds_sequence_parallel_size", "context_parallel"); sequence && *sequence > 0)
         in.job["context_parallel"] = *sequence, in.job["context_parallel_kind"] = "all_to_all";  // Ulysses
     if (in.on("no_pipeline_parallel", "pipeline_parallel")) in.job["pipeline_parallel"] = 1;
-    if (in.on("cpu_optimizer", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    if (in.on("cpu_optimizer", "optimizer_offload") && !in.job.contains("optimizer_offload")) in.job["optimizer_offload"] = 1.0;
     if (in.on("deepspeed_activation_checkpointing", "recompute") && in.on("checkpoint_activations", "recompute"))
         in.job["recompute"] = "full";
     const bool bf16 = in.on("bf16.enabled", "precision"), fp16 = in.on("fp16.enabled", "precision");
