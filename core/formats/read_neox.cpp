@@ -245,7 +245,14 @@ constexpr std::string_view kQuietOfDeepSpeed[] = {"deepspeed",
                                                   "zero_allow*",
                                                   "data_types.*",
                                                   "memory_*",
-                                                  "aio*"};
+                                                  "aio*",
+                                                  "zero_contigious_gradients",
+                                                  "zero_reduce_scatter",
+                                                  "contigious_checkpointing",
+                                                  "synchronize_each_layer",
+                                                  "profile_backward",
+                                                  "flops_profiler*",
+                                                  "tensorboard.*"};
 
 // ---- Megatron-DeepSpeed: Megatron-LM's arguments, and what is DeepSpeed's.
 void add_deepspeed(Import& in, const std::vector<Entry>& document) {
@@ -270,8 +277,9 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     const auto steps = in.whole("gradient_accumulation_steps", "global_batch");
     if (batch && *batch > 0 && !in.has("global_batch_size"))
         in.job["global_batch"] = *batch;
-    else if (const std::int64_t copies = in.copies(); steps && micro && copies > 0 && !in.has("global_batch_size"))
-        in.job["global_batch"] = std::clamp<std::int64_t>(*micro, 1, 65'536) * std::clamp<std::int64_t>(*steps, 1, 65'536) * copies;
+    else if (const std::int64_t copies = in.copies(), each = in.job.value("micro_batch", std::int64_t{0});
+             steps && each > 0 && copies > 0 && !in.has("global_batch_size"))
+        in.job["global_batch"] = std::min<std::int64_t>(each, 65'536) * std::clamp<std::int64_t>(*steps, 1, 65'536) * copies;
     in.job["framework"] = "megatron-deepspeed";
     read_partition(in);
     const bool elsewhere = in.has("deepspeed_config") && document.empty();
@@ -286,7 +294,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     for (const char* key : {"use_flash_attn_builder", "use_flash_attn_triton"})
         if (in.on(key, "attention")) in.job["attention"] = "flash";
     if (!in.job.contains("attention") && !in.hangs("attention")) in.job["attention"] = "plain";
-    note_uncounted(in, {"memory_centric_tiled_linear"});
+    note_uncounted(in, {"memory_centric_tiled_linear", "partition_activations", "checkpoint_in_cpu"});
     in.mark_all(kQuietOfDeepSpeed, Fate::no_number);
     in.drop_open();
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });

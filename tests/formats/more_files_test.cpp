@@ -54,6 +54,17 @@ TEST_CASE("Megatron-DeepSpeed: a part of the optimizer on the CPU, in a document
     CHECK(part("") == R"(optimizer_offload=? zero="weights")");
 }
 
+TEST_CASE("Megatron-DeepSpeed of 2020: stages and steps of a batch by their old names") {
+    const Json job = first_of_script(
+        "deepspeed --num_nodes 2 --num_gpus 4 pretrain_gpt2.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+        "--max-position-embeddings 512 --vocab-size 1000 --batch-size 2 --gas 3 --model-parallel-size 2 --pipe-parallel-size 2 --fp16 "
+        "--deepspeed --deepspeed_config x.json --zero-stage 0 --checkpoint-activations --partition-activations --synchronize-each-layer\n");
+    CHECK(some(job, {"tensor_parallel", "pipeline_parallel", "micro_batch", "global_batch", "gpus"}) ==
+          "tensor_parallel=2 pipeline_parallel=2 micro_batch=2 global_batch=12 gpus=8");
+    for (const Json& key : job["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
+    CHECK(job["notes"].dump().find("partition_activations") != std::string::npos);
+}
+
 TEST_CASE("gpt-neox: all GPUs by their number, which tells the batch too") {
     const Json job = first_of(
         "pipe-parallel-size = 1\nmodel-parallel-size = 2\nnum-layers = 6\nhidden-size = 512\nnum-attention-heads = 8\n"
