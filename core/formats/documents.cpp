@@ -75,7 +75,9 @@ std::vector<Entry> accelerate_documents(const ShellScript& script) {
 
 std::vector<Entry> deepspeed_documents(const ShellScript& script) {
     const NamesSet names = names_of(script);
-    for (const std::string& document : script.documents) {
+    std::vector<std::string> documents = script.documents;
+    for (const ShellWord& file : script.files) documents.push_back(file.text);  // with what commands in it print
+    for (const std::string& document : documents) {
         if (document.size() > kLongest) continue;
         const Json read = Json::parse(with_names(document), nullptr, false);
         if (!read.is_object()) continue;

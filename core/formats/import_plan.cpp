@@ -50,6 +50,21 @@ void refuse_idle(std::string_view program, Problems& problems) {
         {"text", "format", nullptr, Text("problem.import_idle").with("program", program), "suggestion.import_idle", nullptr});
 }
 
+// What stands between the fences of a page in Markdown, each line where it stood; "" where there are none.
+std::string fenced(std::string_view text) {
+    std::string all;
+    bool inside = false, some = false;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size()), mark = text.find_first_not_of(' ', at);
+        const bool fence = mark < end && text.substr(mark, 3) == "```";
+        if (fence) inside = !inside, some = true;
+        if (inside && !fence) all += text.substr(at, end - at);
+        all += '\n';
+        at = end + 1;
+    }
+    return some ? all : "";
+}
+
 // A script, or settings; nothing where no format is recognised.
 std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const auto entries = request.find("entries"), text = request.find("text");
@@ -65,6 +80,7 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     }
     if (!problems.empty()) return std::nullopt;
     auto read = is_python(*script) ? read_recipes(*script, *set) : read_script(*script, *set);
+    if (const std::string inside = read ? "" : fenced(*script); !inside.empty()) read = read_script(inside, *set);
     if (read) return read;
     if (const std::string_view other = other_program(*script); !other.empty())
         refuse_other(other, "text", problems);

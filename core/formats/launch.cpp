@@ -123,7 +123,11 @@ Size of_scheduler(const ShellWords& words) {
         fill(size.nodes, option(words, {"-b"}));
         if (!size.nodes) size.nodes = 1;
     }
+    std::optional<std::int64_t> processes;
     for (const ShellWord& word : words) {
+        // Fujitsu: "-L node=4", "--mpi proc=32", a process for each GPU; one on every node starts torchrun there
+        if (word.text.starts_with("node=")) fill(size.nodes, word.text.substr(5));
+        if (word.text.starts_with("proc=")) fill(processes, word.text.substr(5));
         // PBS: "select=16:ngpus=8:…"; Age: "rt_AF=32", "rt_F=4" (nodes of 8 and of 4 GPUs)
         std::size_t at = word.text.find("select=");
         if (at != std::string::npos) fill(size.nodes, word.text.substr(at + 7, word.text.find(':', at) - at - 7));
@@ -137,6 +141,7 @@ Size of_scheduler(const ShellWords& words) {
             size.per_node = gpus;
         }
     }
+    if (processes && processes != size.nodes && !size.known()) size.all = processes;
     return size;
 }
 

@@ -78,6 +78,7 @@ class Reader {
             if (first.column == 0) scopes_.push_back({tokens_[def + 1].value, first.line, {}});
             function_ = tokens_[def + 1].value;
             at_ = def + 2;
+            for (const auto& [parameter, value] : given_to(calls_, function_)) variables_[{function_, parameter}] = value;
             parameters_next_ = true;
         } else if (first.column == 0 && scopes_.back().name != "" && !(first.value == "return")) {
             if (scopes_.back().name != "") scopes_.push_back({});
@@ -187,6 +188,10 @@ class Reader {
             if (!path && name(end)) path = known(tokens_[end].value);
             if (path && path->is_string()) add("hf_path", *path, token.line, full);
         }
+        if (last == "default_peft_config" && sign(at_ + 1, "(")) {  // "lora": LoRA() with its own sizes
+            std::size_t end = at_ + 2;
+            if (const auto scheme = literal(end); scheme && scheme->is_string()) add("peft", *scheme, token.line, full + "LoRA");
+        }
         if ((last == "LoRA" || last == "QLoRA" || last == "DoRA" || last == "CanonicalLoRA") && sign(at_ + 1, "("))
             add("peft", last == "DoRA" ? "dora" : last == "QLoRA" ? "qlora" : "lora", token.line, full);
     }
@@ -263,7 +268,7 @@ class Reader {
         std::string shown;
         if (value && !ends_value(end)) value.reset();
         if (!value) end = at;
-        if (value && parameter) value = given_by_calls(key, *value);
+        if (value && parameter) value = given_by_calls(calls_, function_, set_, key, *value);
         if (!value && name(at) && ends_value(at + 1)) {
             value = known(tokens_[at].value);
             shown = tokens_[at].value;
@@ -329,17 +334,6 @@ class Reader {
             if (const auto found = variables_.find({where, variable}); found != variables_.end()) return found->second;
         if (const auto found = set_.find(variable); found != set_.end()) return found->second;
         return std::nullopt;
-    }
-
-    // Calls in this text may give an argument another value than its default.
-    std::optional<Json> given_by_calls(const std::string& parameter, const Json& usual) const {
-        const auto function = calls_.find(function_);
-        if (function == calls_.end()) return usual;
-        const auto values = function->second.find(parameter);
-        if (values == function->second.end()) return usual;
-        if (values->second.size() == 1 && *values->second.begin() != kNotSaid) return Json::parse(*values->second.begin(), nullptr, false);
-        if (const auto found = set_.find(parameter); found != set_.end()) return found->second;
-        return Json(open_mark(parameter));
     }
 
     // config = llama3_8b(seq_len=4096): a function that is not here says the rest of what is trained.

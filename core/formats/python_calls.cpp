@@ -118,4 +118,22 @@ void add_positions(const CallTokens& tokens, const std::set<std::string>& functi
     }
 }
 
+std::map<std::string, Json> given_to(const PythonCalls& calls, const std::string& function) {
+    std::map<std::string, Json> given;
+    if (const auto found = calls.find(function); found != calls.end())
+        for (const auto& [parameter, values] : found->second)
+            if (values.size() == 1 && *values.begin() != kNotSaid) given[parameter] = Json::parse(*values.begin(), nullptr, false);
+    return given;
+}
+
+std::optional<Json> given_by_calls(const PythonCalls& calls, const std::string& function, const NamesSet& set, const std::string& parameter,
+                                   const Json& usual) {
+    const auto found = calls.find(function);
+    if (found == calls.end() || !found->second.contains(parameter)) return usual;
+    const auto given = given_to(calls, function);
+    if (const auto one = given.find(parameter); one != given.end()) return one->second;
+    if (const auto answer = set.find(parameter); answer != set.end()) return answer->second;
+    return Json(open_mark(parameter));
+}
+
 }  // namespace fourfold

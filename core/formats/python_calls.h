@@ -1,11 +1,13 @@
 // What calls in a text in Python give to the arguments of its own functions.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "formats/entries.h"
 #include "formats/python_tokens.h"
 
 namespace fourfold {
@@ -16,6 +18,12 @@ constexpr const char* kNotSaid = "?";
 
 // By place, "configure(4, gpus)", and by the name of a variable, "configure(nodes=count)".
 void add_positions(const std::vector<PythonToken>& tokens, const std::set<std::string>& functions, PythonCalls& calls);
+
+// What all calls of a function that tell it give to an argument, the same.
+std::map<std::string, Json> given_to(const PythonCalls& calls, const std::string& function);
+// Calls may give an argument another value than its default.
+std::optional<Json> given_by_calls(const PythonCalls& calls, const std::string& function, const NamesSet& set, const std::string& parameter,
+                                   const Json& usual);
 
 // parser.add_argument("-N", "--num_nodes", type=int, default=1): args.num_nodes is 1 unless the command says otherwise.
 struct PythonArgument {

@@ -17,6 +17,8 @@ static constexpr KeyRow kForks[] = {
     {"qk_rope_head_dim", "qk_pos_emb_head_dim"},
     {"moe_intermediate_size", "moe_ffn_hidden_size"},
     {"distribute_checkpointed_activations", "distribute_saved_activations"},  // Megatron-LM to 2.5
+    {"pipe_parallel_size", "pipeline_model_parallel_size"},                   // DeepSpeedExamples, Megatron-LM of 2020 in 3D
+    {"gas", "gradient_accumulation_steps"},
     // Megatron-LM, examples/mimo: of the model of language behind encoders.
     {"llm_tp", "tensor_model_parallel_size"},
     {"llm_pp", "pipeline_model_parallel_size"},

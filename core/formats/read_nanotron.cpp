@@ -94,30 +94,56 @@ std::optional<std::int64_t> answered_words(const Import& in) {
     return number ? std::optional(std::stoll(answer->second)) : std::nullopt;
 }
 
+// Experts in every layer: LlaMoE's names (examples/moe) and Qwen2's moe_config. False: a shared one, or some layers alone.
+bool read_experts(Import& in, Json& config) {
+    const auto said = [&](const char* key) {
+        const Entry* entry = in.last(std::string(kModel) + "moe_config." + key);
+        return entry != nullptr && entry->open.empty() ? entry->value : Json();
+    };
+    if (count_like(in.entries, {"model.model_config.moe_config.*"}) > 0) {
+        const Json layers = said("layers"), shared = said("enable_shared_expert"), number = said("num_experts"), each = said("top_k");
+        if ((!layers.is_null() && layers != Json::array({-1})) || (!shared.is_null() && shared != Json(false))) return false;
+        config["num_local_experts"] = number.is_null() ? Json(8) : number;  // MoEConfig
+        config["num_experts_per_tok"] = each.is_null() ? Json(2) : each;
+        for (const char* key : {"moe_config.num_experts", "moe_config.top_k"}) in.text(std::string(kModel) + key, "model");
+    } else if (config.contains("moe_num_experts")) {
+        config["num_local_experts"] = config["moe_num_experts"];
+        config.erase("moe_num_experts");
+        in.text(std::string(kModel) + "moe_num_experts", "model");
+    } else {
+        return true;
+    }
+    if (config["model_type"] == "starcoder2") config["layer_norm"] = true;
+    if (config["model_type"] == "starcoder2" || config.value("moe_glu", Json()) == Json(false)) config["gated_mlp"] = false;
+    config["model_type"] = "mixtral";
+    return true;
+}
+
 void read_config(Import& in) {
     Json config = Json::object();
-    const bool experts = count_like(in.entries, {"model.model_config.moe_config.*"}) > 0;
     for (Entry& entry : in.entries) {
         if (!std::string_view(entry.key).starts_with(kModel)) continue;
         const std::string name = entry.key.substr(kModel.size());
         if (name.find('.') == std::string::npos && entry.open.empty()) config[name] = entry.value;
     }
     // Its Qwen2 has biases where it is said, and none otherwise; its StarCoder2 has a head of keys and values unless it says several, and
-    // no head of its own (models/starcoder2.py).
+    // no head of its own (models/starcoder2.py). GPT-3 of forks is that one with as many heads of keys and values as others.
     const auto is = [&](const char* key) { return config.contains(key) && config[key] == Json(true); };
-    const bool starcoder = is("is_starcoder2_config");
+    const bool gpt = config.contains("sinusoidal_position_embedding"), starcoder = gpt || is("is_starcoder2_config");
     config["model_type"] = starcoder ? "starcoder2" : is("is_qwen2_config") && is("attention_bias") ? "qwen2" : "llama";
     if (starcoder) {
-        config["num_key_value_heads"] = is("grouped_query") && config.contains("num_kv_heads") ? config["num_kv_heads"] : Json(1);
+        const char* heads = gpt ? "num_attention_heads" : "num_kv_heads";
+        config["num_key_value_heads"] = (gpt || is("grouped_query")) && config.contains(heads) ? config[heads] : Json(1);
         config["sliding_window"] = config.value("sliding_window_size", Json());
         if (config.value("intermediate_size", Json()).is_null()) config.erase("intermediate_size");
     }
     if (starcoder || !config.contains("tie_word_embeddings")) config["tie_word_embeddings"] = starcoder;
+    const bool known = read_experts(in, config);
     const bool no_words = config.contains("vocab_size") && (config["vocab_size"].is_null() || config["vocab_size"] == Json(-1));
     if (no_words) config["vocab_size"] = answered_words(in).value_or(1'024);  // to read the other sizes by
     Problems problems;
     ImportReport report;
-    const auto model = config.contains("hidden_size") && !experts ? read_model(config, "", problems, report) : std::nullopt;
+    const auto model = config.contains("hidden_size") && known ? read_model(config, "", problems, report) : std::nullopt;
     if (starcoder)
         for (const char* key : {"num_kv_heads", "grouped_query", "multi_query", "sliding_window_size"})
             in.text(std::string(kModel) + key, "model");

@@ -189,6 +189,7 @@ void read_neox(Import& in) {
                 Fate::no_number);
     answer_vocabulary(in, in.answers);
     const auto steps = in.whole("accumulation", "global_batch");
+    in.set("gpus", in.whole("global_num_gpus", "gpus"));  // neox_args.py: of all nodes
     read_world(in, {"micro_batch_size", "accumulation", "global_batch_size"},
                {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"});
     in.ask("gpus");
@@ -244,7 +245,14 @@ constexpr std::string_view kQuietOfDeepSpeed[] = {"deepspeed",
                                                   "zero_allow*",
                                                   "data_types.*",
                                                   "memory_*",
-                                                  "aio*"};
+                                                  "aio*",
+                                                  "zero_contigious_gradients",
+                                                  "zero_reduce_scatter",
+                                                  "contigious_checkpointing",
+                                                  "synchronize_each_layer",
+                                                  "profile_backward",
+                                                  "flops_profiler*",
+                                                  "tensorboard.*"};
 
 // ---- Megatron-DeepSpeed: Megatron-LM's arguments, and what is DeepSpeed's.
 void add_deepspeed(Import& in, const std::vector<Entry>& document) {
@@ -256,7 +264,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     if (const auto sequence = in.whole("ds_sequence_parallel_size", "context_parallel"); sequence && *sequence > 0)
         in.job["context_parallel"] = *sequence, in.job["context_parallel_kind"] = "all_to_all";  // Ulysses
     if (in.on("no_pipeline_parallel", "pipeline_parallel")) in.job["pipeline_parallel"] = 1;
-    if (in.on("cpu_optimizer", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+    if (in.on("cpu_optimizer", "optimizer_offload") && !in.job.contains("optimizer_offload")) in.job["optimizer_offload"] = 1.0;
     if (in.on("deepspeed_activation_checkpointing", "recompute") && in.on("checkpoint_activations", "recompute"))
         in.job["recompute"] = "full";
     const bool bf16 = in.on("bf16.enabled", "precision"), fp16 = in.on("fp16.enabled", "precision");
@@ -269,8 +277,9 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     const auto steps = in.whole("gradient_accumulation_steps", "global_batch");
     if (batch && *batch > 0 && !in.has("global_batch_size"))
         in.job["global_batch"] = *batch;
-    else if (const std::int64_t copies = in.copies(); steps && micro && copies > 0 && !in.has("global_batch_size"))
-        in.job["global_batch"] = std::clamp<std::int64_t>(*micro, 1, 65'536) * std::clamp<std::int64_t>(*steps, 1, 65'536) * copies;
+    else if (const std::int64_t copies = in.copies(), each = in.job.value("micro_batch", std::int64_t{0});
+             steps && each > 0 && copies > 0 && !in.has("global_batch_size"))
+        in.job["global_batch"] = std::min<std::int64_t>(each, 65'536) * std::clamp<std::int64_t>(*steps, 1, 65'536) * copies;
     in.job["framework"] = "megatron-deepspeed";
     read_partition(in);
     const bool elsewhere = in.has("deepspeed_config") && document.empty();
@@ -285,7 +294,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     for (const char* key : {"use_flash_attn_builder", "use_flash_attn_triton"})
         if (in.on(key, "attention")) in.job["attention"] = "flash";
     if (!in.job.contains("attention") && !in.hangs("attention")) in.job["attention"] = "plain";
-    note_uncounted(in, {"memory_centric_tiled_linear"});
+    note_uncounted(in, {"memory_centric_tiled_linear", "partition_activations", "checkpoint_in_cpu"});
     in.mark_all(kQuietOfDeepSpeed, Fate::no_number);
     in.drop_open();
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });

@@ -102,8 +102,10 @@ std::vector<Entry> overrides_of(ShellCommand& command) {
 
 // "bash run.sh --num-layers 8": the rest of what it would start stands in that script; nullptr: it starts none.
 const ShellWord* started_script(const ShellCommand& command) {
-    const auto flag = std::find_if(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text[0] == '-'; });
-    const auto found = std::find_if(command.words.begin(), flag, [](const ShellWord& word) {
+    const auto shell = std::find_if(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text == "bash"; });
+    const auto begin = shell == command.words.end() ? command.words.begin() : shell;  // "srun --ntasks-per-node=1 bash run.sh"
+    const auto flag = std::find_if(begin, command.words.end(), [](const ShellWord& word) { return word.text[0] == '-'; });
+    const auto found = std::find_if(begin, flag, [](const ShellWord& word) {
         return word.text.ends_with(".sh") || word.text.ends_with(".sbatch") || word.text.ends_with(".slurm");
     });
     return found == flag ? nullptr : &*found;

@@ -127,6 +127,8 @@ class ShellValues {
     Found value_of(std::string_view name);
     Found slice(const Found& found, std::string_view operation, std::string_view inside);
     std::string substitution(std::string_view inside);
+    std::optional<ShellNodes> way_taken(const ShellNodes& nodes);
+    Truth test(const ShellNode& node);
     std::string counted_nodes(std::string_view inside);
     static std::string trimmed(const std::string& value, std::string_view operation);
     std::string filled(std::string word);

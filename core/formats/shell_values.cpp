@@ -62,7 +62,13 @@ std::optional<std::string> ShellValues::document(const std::string& word, const 
     if (number >= documents.size() || documents[number].size() > kLongest) return std::nullopt;
     if (as_it_is) return documents[number];
     std::string quoted = "\"";
-    for (const char c : documents[number]) quoted += c == '"' ? "\\\"" : std::string(1, c);
+    const std::string& whole = documents[number];
+    for (std::size_t i = 0; i < whole.size();) {
+        const bool command = whole[i] == '$' && i + 1 < whole.size() && whole[i + 1] == '(';  // with quotes of its own
+        const std::size_t end = command ? behind_closing(whole, i + 1) : i + 1;
+        quoted += whole[i] == '"' ? "\\\"" : whole.substr(i, end - i);
+        i = end;
+    }
     return text(quoted + "\"");
 }
 
@@ -222,49 +228,6 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         default:
             return {{{open_mark(inside)}}};
     }
-}
-
-// "cat $PBS_NODEFILE | uniq | wc -l", "scontrol show hostnames $SLURM_JOB_NODELIST | wc -l": as many nodes as the job asks for. A file of
-// PBS has a line for each process, unless what it asks for says none (mpiprocs).
-std::string ShellValues::counted_nodes(std::string_view inside) {
-    constexpr std::pair<std::string_view, const char*> kLists[] = {{"PBS_NODEFILE", "PBS_NUM_NODES"},
-                                                                   {"SLURM_JOB_NODELIST", "SLURM_NNODES"},
-                                                                   {"SLURM_NODELIST", "SLURM_NNODES"},
-                                                                   {"SGE_JOB_HOSTLIST", "NHOSTS"}};
-    const auto has = [&](std::string_view part) { return inside.find(part) != std::string_view::npos; };
-    if (!has("wc -l")) return "";
-    for (const auto& [list, name] : kLists) {
-        const auto known = variables_.find(name);
-        if (!has(list) || known == variables_.end() || known->second.words.size() != 1) continue;
-        const bool once = has("uniq") || has("sort -u") || variables_.find(kNodesOnce) == variables_.end();
-        if (once) return known->second.words[0].text;
-    }
-    return "";
-}
-
-// What a command inside of another one would print, for those that only calculate.
-std::string ShellValues::substitution(std::string_view inside) {
-    if (std::string nodes = counted_nodes(inside); !nodes.empty()) return nodes;
-    bool complete = true;
-    const ShellNodes nodes = nodes_of(tokens_of(inside).list, complete);
-    if (nodes.empty() && complete) return "";  // a comment among arguments: `# sizes`
-    const auto unknown = [&] { return open_mark(joined({"$(", inside.substr(0, 40), ")"})); };
-    if (nodes.empty() || nodes.front().kind != ShellNode::simple || !complete) return unknown();
-    ShellWords words;
-    for (const RawWord& raw : nodes.front().words)
-        for (ShellWord& word : this->words(raw)) words.push_back(std::move(word));
-    if (words.empty()) return unknown();
-    std::string rest;
-    for (std::size_t i = 1; i < words.size(); ++i)
-        if (!words[i].text.starts_with("-") || words[i].text == "-") rest += (rest.empty() ? "" : " ") + words[i].text;
-    const bool to_bc = nodes.size() == 2 && nodes[1].link == ShellNode::piped && !nodes[1].words.empty() && nodes[1].words[0].text == "bc";
-    if (words[0].text == "expr" && nodes.size() == 1) {
-        std::erase(rest, '\\');
-        return sum(rest);
-    }
-    if (words[0].text != "echo") return unknown();
-    if (to_bc) return sum(rest);
-    return nodes.size() == 1 ? rest : unknown();
 }
 
 // From the sign behind "$" on; `at` goes behind it.

@@ -1,0 +1,78 @@
+// $( … ) and ` … `: what a command inside of another one would print.
+#include "base/text.h"
+#include "formats/entries.h"
+#include "formats/shell_parts.h"
+
+namespace fourfold {
+
+// "cat $PBS_NODEFILE | uniq | wc -l", "scontrol show hostnames $SLURM_JOB_NODELIST | wc -l": as many nodes as the job asks for. A file of
+// PBS has a line for each process, unless what it asks for says none (mpiprocs).
+std::string ShellValues::counted_nodes(std::string_view inside) {
+    constexpr std::pair<std::string_view, const char*> kLists[] = {{"PBS_NODEFILE", "PBS_NUM_NODES"},
+                                                                   {"SLURM_JOB_NODELIST", "SLURM_NNODES"},
+                                                                   {"SLURM_NODELIST", "SLURM_NNODES"},
+                                                                   {"SGE_JOB_HOSTLIST", "NHOSTS"}};
+    const auto has = [&](std::string_view part) { return inside.find(part) != std::string_view::npos; };
+    if (!has("wc -l")) return "";
+    for (const auto& [list, name] : kLists) {
+        const auto known = variables_.find(name);
+        if (!has(list) || known == variables_.end() || known->second.words.size() != 1) continue;
+        const bool once = has("uniq") || has("sort -u") || variables_.find(kNodesOnce) == variables_.end();
+        if (once) return known->second.words[0].text;
+    }
+    return "";
+}
+
+// $(if [ "$OFFLOAD" = true ]; then echo …; fi): what is run; nothing where that is not known.
+std::optional<ShellNodes> ShellValues::way_taken(const ShellNodes& nodes) {
+    if (nodes.size() != 1 || nodes[0].kind != ShellNode::condition) return nodes;
+    for (const ShellClause& clause : nodes[0].clauses) {
+        const Truth truth = clause.condition.empty()       ? Truth::yes
+                            : clause.condition.size() == 1 ? test(clause.condition[0])
+                                                           : Truth::unknown;
+        if (truth == Truth::unknown) return std::nullopt;
+        if (truth == Truth::yes) return way_taken(clause.body);
+    }
+    return ShellNodes();
+}
+
+// [[ … ]], and [ … ] or test as a command.
+Truth ShellValues::test(const ShellNode& node) {
+    if (node.kind == ShellNode::test) return test(node.words[0].text);
+    ShellWords all;
+    for (const RawWord& raw : node.words)
+        for (ShellWord& word : words(raw)) all.push_back(std::move(word));
+    const bool tests = node.kind == ShellNode::simple && !all.empty() && (all[0].text == "[" || all[0].text == "test");
+    return tests ? test(quoted_words(all, all[0].text == "[")) : Truth::unknown;
+}
+
+// What a command inside of another one would print, for those that only calculate.
+std::string ShellValues::substitution(std::string_view inside) {
+    if (std::string nodes = counted_nodes(inside); !nodes.empty()) return nodes;
+    bool complete = true;
+    const ShellNodes nodes = nodes_of(tokens_of(inside).list, complete);
+    if (nodes.empty() && complete) return "";  // a comment among arguments: `# sizes`
+    const auto unknown = [&] { return open_mark(joined({"$(", inside.substr(0, 40), ")"})); };
+    if (!complete) return unknown();
+    const auto way = way_taken(nodes);
+    if (way && way->empty()) return "";
+    if (!way || way->front().kind != ShellNode::simple) return unknown();
+    ShellWords words;
+    for (const RawWord& raw : way->front().words)
+        for (ShellWord& word : this->words(raw)) words.push_back(std::move(word));
+    if (words.empty()) return unknown();
+    std::string rest;
+    for (std::size_t i = 1; i < words.size(); ++i)
+        if (!words[i].text.starts_with("-") || words[i].text == "-") rest += (rest.empty() ? "" : " ") + words[i].text;
+    const bool to_bc =
+        way->size() == 2 && (*way)[1].link == ShellNode::piped && !(*way)[1].words.empty() && (*way)[1].words[0].text == "bc";
+    if (words[0].text == "expr" && way->size() == 1) {
+        std::erase(rest, '\\');
+        return sum(rest);
+    }
+    if (words[0].text != "echo") return unknown();
+    if (to_bc) return sum(rest);
+    return way->size() == 1 ? rest : unknown();
+}
+
+}  // namespace fourfold

@@ -1,0 +1,128 @@
+// Further whole public files, of forks and of files in other files: what stood in them and was not read, each once, in a small text of
+// our own.
+#include "settings.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+
+const std::string kSmall =
+    "--num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 --vocab-size 1000 "
+    "--micro-batch-size 2 ";
+
+}  // namespace
+
+TEST_CASE("a page in Markdown: the command between its fences, with its line") {
+    const Json job = first_of_script("# A run\n\n- name: `it's`\n```bash\npython pretrain_gpt.py " + kSmall +
+                                     "--bf16 --tensor-model-parallel-size 2\n```\n\nThat's it: `TP=4`.\n");
+    CHECK(some(job, {"tensor_parallel", "micro_batch"}) == "tensor_parallel=2 micro_batch=2");
+    CHECK(job["line"] == 5);
+}
+
+TEST_CASE("Fujitsu's scheduler: a process for each GPU, and one on every node tells nothing") {
+    const auto gpus = [](const std::string& asked) {
+        return some(first_of_script(asked + "mpirun -np $N python pretrain_gpt.py " + kSmall), {"gpus"});
+    };
+    CHECK(gpus("#PJM -L node=4\n#PJM --mpi proc=32\n") == "gpus=32");
+    CHECK(gpus("#PJM -L node=4\n#PJM --mpi proc=4\n") == "gpus=?");
+}
+
+TEST_CASE("a script elsewhere that srun starts: what is set before is for it, and nothing else is taken for said") {
+    const Json job = first_of_script(
+        "#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\nexport ARGS=\"--num-layers 8 --hidden-size 512 --num-attention-heads 8 "
+        "--seq-length 512 --max-position-embeddings 512 --vocab-size 1000\"\nexport TP=4\nexport PP=2\nexport MICRO_BATCH_SIZE=1\n"
+        "srun --ntasks-per-node=1 bash \"$HERE/base.sh\"\n");
+    CHECK(some(job, {"tensor_parallel", "pipeline_parallel", "micro_batch", "gpus", "zero"}) ==
+          "tensor_parallel=4 pipeline_parallel=2 micro_batch=1 gpus=16 zero=?");
+}
+
+TEST_CASE("Megatron-DeepSpeed: a part of the optimizer on the CPU, in a document whose text a condition prints") {
+    const auto part = [](const std::string& before) {
+        return some(
+            first_of_script(before +
+                            "cat <<EOT > ds.json\n{\"train_batch_size\": 4, \"train_micro_batch_size_per_gpu\": 2,\n"
+                            "\"zero_optimization\": {\"stage\": 3, \"sub_group_size\": 8e8$(if [ \"$OFF\" = \"true\" ]; then echo ',\n"
+                            "\"offload_optimizer\": {\"device\": \"cpu\", \"ratio\": 0.5}'; fi)}, \"fp16\": {\"enabled\": true}}\nEOT\n"
+                            "deepspeed --num_nodes 1 --num_gpus 2 pretrain_gpt.py " +
+                            kSmall + "--fp16 --deepspeed --deepspeed_config ds.json --zero-stage 3 --no-pipeline-parallel " +
+                            (before == "OFF=true\n" ? "--cpu-optimizer\n" : "\n")),
+            {"optimizer_offload", "zero"});
+    };
+    CHECK(part("OFF=true\n") == R"(optimizer_offload=0.5 zero="weights")");
+    CHECK(part("OFF=false\n") == R"(optimizer_offload=? zero="weights")");
+    CHECK(part("") == R"(optimizer_offload=? zero="weights")");
+}
+
+TEST_CASE("Megatron-DeepSpeed of 2020: stages and steps of a batch by their old names") {
+    const Json job = first_of_script(
+        "deepspeed --num_nodes 2 --num_gpus 4 pretrain_gpt2.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+        "--max-position-embeddings 512 --vocab-size 1000 --batch-size 2 --gas 3 --model-parallel-size 2 --pipe-parallel-size 2 --fp16 "
+        "--deepspeed --deepspeed_config x.json --zero-stage 0 --checkpoint-activations --partition-activations --synchronize-each-layer\n");
+    CHECK(some(job, {"tensor_parallel", "pipeline_parallel", "micro_batch", "global_batch", "gpus"}) ==
+          "tensor_parallel=2 pipeline_parallel=2 micro_batch=2 global_batch=12 gpus=8");
+    for (const Json& key : job["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
+    CHECK(job["notes"].dump().find("partition_activations") != std::string::npos);
+}
+
+TEST_CASE("gpt-neox: all GPUs by their number, which tells the batch too") {
+    const Json job = first_of(
+        "pipe-parallel-size = 1\nmodel-parallel-size = 2\nnum-layers = 6\nhidden-size = 512\nnum-attention-heads = 8\n"
+        "seq-length = 512\nmax-position-embeddings = 512\ntrain_micro_batch_size_per_gpu = 4\ngradient_accumulation_steps = 3\n"
+        "global_num_gpus = 8\n");
+    CHECK(some(job, {"gpus", "global_batch"}) == "gpus=8 global_batch=48");
+}
+
+TEST_CASE("nanotron: GPT-3 of forks, and experts by the names of LlaMoE and of Qwen2") {
+    const auto model = [](const std::string& lines) {
+        std::string all =
+            "parallelism.dp = 2\nparallelism.tp = 1\nparallelism.pp = 1\ntokens.micro_batch_size = 1\n"
+            "tokens.sequence_length = 512\n";
+        for (const char* size : {"hidden_size = 512", "num_attention_heads = 8", "num_hidden_layers = 4", "vocab_size = 1000",
+                                 "intermediate_size = 2048", "max_position_embeddings = 512"})
+            all += std::string("model.model_config.") + size + "\n";
+        const Json job = first_of(all + lines);
+        return job["job"].contains("model") ? job["job"]["model"] : Json(nullptr);
+    };
+    const std::string prefix = "model.model_config.";
+    const std::string gpt = prefix + "sinusoidal_position_embedding = true\n" + prefix + "activation_function = \"gelu\"\n" + prefix +
+                            "layer_norm_epsilon = 1e-5\n";
+    const Json plain = model(gpt);
+    CHECK(plain["model_type"] == "starcoder2");
+    CHECK(plain["num_key_value_heads"] == 8);
+    const Json forked = model(gpt + prefix + "moe_num_experts = 4\n" + prefix + "num_experts_per_tok = 2\n" + prefix + "moe_glu = false\n");
+    CHECK(forked["num_local_experts"] == 4);
+    CHECK(forked["gated_mlp"] == false);
+    CHECK(forked["layer_norm"] == true);
+    const Json llamoe =
+        model(prefix + "is_llamoe_config = true\n" + prefix + "moe_num_experts = 8\n" + prefix + "num_experts_per_tok = 1\n");
+    CHECK(llamoe["model_type"] == "mixtral");
+    CHECK(llamoe["num_experts_per_tok"] == 1);
+    const std::string qwen =
+        prefix + "is_qwen2_config = true\n" + prefix + "moe_config.num_experts = 16\n" + prefix + "moe_config.top_k = 4\n";
+    CHECK(model(qwen)["num_local_experts"] == 16);
+    CHECK(model(qwen)["num_experts_per_tok"] == 4);
+    CHECK(model(qwen + prefix + "moe_config.layers = [-1]\n")["num_local_experts"] == 16);
+    CHECK(model(qwen + prefix + "moe_config.layers = [1, 3]\n").is_null());
+    CHECK(model(qwen + prefix + "moe_config.enable_shared_expert = true\n").is_null());
+}
+
+TEST_CASE("Python: a call gives values to arguments without a default; Megatron-Bridge's adapter by its scheme") {
+    const std::string recipe =
+        "from nemo.collections.llm.recipes.llama3_8b import pretrain_recipe\n"
+        "def configure(kind: str, nodes: int, mbs: int, tp: int):\n"
+        "    recipe = pretrain_recipe(performance_mode=True)\n    recipe.data.micro_batch_size = mbs\n"
+        "    recipe.trainer.num_nodes = nodes\n    recipe.trainer.devices = 8\n"
+        "    recipe.trainer.strategy.tensor_model_parallel_size = tp\n    return recipe\n"
+        "if __name__ == \"__main__\":\n    args = own_args()\n    nodes = 2\n    mbs = 1\n";
+    const auto read = [&](const std::string& calls) {
+        return some(first_of_script(recipe + calls), {"gpus", "micro_batch", "tensor_parallel"});
+    };
+    CHECK(read("    recipe = configure(args.kind, nodes, mbs, args.tp)\n") == "gpus=16 micro_batch=1 tensor_parallel=?");
+    CHECK(read("    a = configure(args.kind, nodes, mbs, 2)\n    b = configure(args.kind, nodes, mbs, 4)\n") ==
+          "gpus=16 micro_batch=1 tensor_parallel=?");
+    const std::string bridge =
+        "from megatron.bridge.recipes.common import _peft_common\ncfg = _peft_common()\ncfg.peft = default_peft_config(\"lora\")\n"
+        "cfg.model.tensor_model_parallel_size = 1\ncfg.train.global_batch_size = 8\ncfg.train.micro_batch_size = 1\n";
+    CHECK(some(first_of_script(bridge), {"trained", "lora_rank"}) == R"(trained="lora" lora_rank=32)");
+}
