@@ -587,6 +587,7 @@ export interface Words {
     'best.lead_memory': { compared: string | boolean; size: number };
     'best.longer': { time: number; what: string };
     'best.shorter': { time: number; what: string };
+    'best.rest': null;
     'best.closest': { plan: string; memory: number };
     'best.put_in': { what: string };
     'best.search': null;
@@ -633,6 +634,12 @@ export interface Words {
     'why_not.slower_because': { plan: string; step: number; more: number; share: number; reasons: string };
     'why_not.as_fast': { plan: string; step: number };
     'why_not.faster': { plan: string; step: number };
+    'published.plan': { name: string; plan: string };
+    'published.same': { name: string };
+    'published.takes': { fit: string | boolean; used: string; card: string; time: number; compared: string | boolean; share: number; because: string | boolean; reasons: string };
+    'published.cannot': null;
+    'published.precision': { theirs: string; yours: string };
+    'published.open': null;
     'layout.own': null;
     'layout.text': null;
     'layout.help': null;
