@@ -12,11 +12,20 @@ function has(text: string, word: string): boolean {
     return new RegExp(`(?:^|[^a-wyz\\d.])${literal}`).test(text);
 }
 
+// "llama " and 3.1 of "Llama 3.1 70B": a number of billions, or of experts, is no version.
+const familyOf = ({ label }: CatalogModel): string => label.toLowerCase().replace(/\d.*/, '');
+const versionOf = ({ label }: CatalogModel): number => Number(/\d+(\.\d+)?(?![\d.]*[btx])/i.exec(label)?.[0] ?? 0);
+
+// Who names no version of a family means its newest one: it comes first.
 export function search(models: CatalogModel[], typed: string): CatalogModel[] {
     const words = wordsOf(typed);
-    return models.filter(({ id, label, repository }) => {
+    if (words.length === 0) return models;
+    const found = models.filter(({ id, label, repository }) => {
         const names = wordsOf(`${id} ${label} ${repository}`);
         const text = `${names.join(' ')} ${names.join('')}`; // "llama3" is in "Llama 3"
         return words.every((word) => has(text, word));
     });
+    const families = found.map(familyOf);
+    const place = (model: CatalogModel): number => families.indexOf(familyOf(model));
+    return found.sort((a, b) => place(a) - place(b) || versionOf(b) - versionOf(a));
 }
