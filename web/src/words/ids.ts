@@ -1238,6 +1238,7 @@ export interface Words {
     'cli.script.no_start': { name: string; count: number };
     'run.died': null;
     'run.ran': null;
+    'run.against': { model: string; gpus: number; gpu: string; tokens: number };
     'run.series': { median: string; count: number; low: string; high: string };
     'run.measure': null;
     'run.numbers': { count: number };
