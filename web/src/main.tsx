@@ -5,6 +5,7 @@ import { fetchBehind } from './answer/later';
 import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
+import { keysOf } from './core/keys';
 import { createThread, secondCode } from './core/thread';
 import type { Prover } from './evidence/prove';
 import { format } from './format/format';
@@ -72,6 +73,15 @@ function createAddress(catalog: Example['catalog']) {
         return [...view, ...ofRooms].reduce((whole, [name, value]) => withView(whole, name, value), link);
     };
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
+    let [last, typing]: [Job | null, string] = [null, '']; // what this step of the history asks, and what is typed in it
+    // Each field typed into is a step that leads back to the one before; what is typed there rewrites it.
+    const isStep = (job: Job, how: How): boolean => {
+        const before = last;
+        const into = how === 'type' && before ? String(keysOf(job).filter((key) => job[key] !== before[key])) : '';
+        const isNew = how === 'choose' || into !== typing;
+        [last, typing] = [job, into];
+        return isNew;
+    };
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
         const url = viewed(formatLink(job, catalog, pins)) + location.hash;
@@ -79,7 +89,7 @@ function createAddress(catalog: Example['catalog']) {
             typed = performance.now();
             history.replaceState(null, '', url);
         };
-        if (how === 'choose') history.pushState(null, '', url);
+        if (isStep(job, how)) history.pushState(null, '', url);
         else if (performance.now() - typed > TYPING_MS) replace();
         else timer = window.setTimeout(replace, TYPING_MS);
     };
@@ -94,16 +104,19 @@ function createAddress(catalog: Example['catalog']) {
         rememberDepth(depth);
         show(DEPTH_PARAMETER, depth === 'plain' ? null : depth);
     };
-    const follow = (store: Store): void =>
+    const follow = (store: Store): void => {
+        last = store.current().job;
         addEventListener('popstate', () => {
             clearTimeout(timer);
             const { job, pins } = parseLink(location.search, catalog);
             if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
             store.restorePins(pins);
+            [last, typing] = [store.current().job, ''];
             // Back from a section, for which the page showed every detail.
             const depth = openingDepth(location);
             if (location.hash === '' && depth !== store.current().depth) store.actions.deepen(depth, false);
         });
+    };
     return { changed, follow, speaks, deepened };
 }
 
