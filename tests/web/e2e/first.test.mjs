@@ -184,5 +184,5 @@ pageTest('why this plan and not the published one: what that would take here', a
     await fitsScreen(page);
     await said.locator('a').first().click();
     await addressHas(page, 'pp=16');
-    await addressHas(page, 'prec=fp8');
+    await addressHas(page, 'dtype=fp8');
 });

@@ -112,7 +112,7 @@ export interface Words {
     'next.enough': null;
     'next.are_enough': { gpus: number };
     'next.none': { most: number };
-    'next.no_fewer': null;
+    'next.no_fewer': { set: string | boolean };
     'next.as_long': { times: string };
     'next.as_fast': { times: string };
     'next.faster': null;
@@ -728,7 +728,7 @@ export interface Words {
     'cards.cost': null;
     'cards.note': null;
     'cards.unbeaten': null;
-    'cards.too_large': { used: string; card: string };
+    'cards.too_large': { fit: string | boolean; used: string; card: string };
     'cards.no_price': null;
     'cards.none': null;
     'cards.no_number': null;
