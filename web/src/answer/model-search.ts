@@ -12,11 +12,11 @@ function has(text: string, word: string): boolean {
     return new RegExp(`(?:^|[^a-wyz\\d.])${literal}`).test(text);
 }
 
-// "llama " and 3.1 of "Llama 3.1 70B": a number of billions, or of experts, is no version.
-const familyOf = ({ label }: CatalogModel): string => label.toLowerCase().replace(/\d.*/, '');
-const versionOf = ({ label }: CatalogModel): number => Number(/\d+(\.\d+)?(?![\d.]*[btx])/i.exec(label)?.[0] ?? 0);
+// "Llama " and 3.1 of "Llama 3.1 70B".
+const familyOf = ({ label }: CatalogModel): string => label.replace(/\d.*/, '');
+const numberOf = ({ label }: CatalogModel): number => Number.parseFloat(label.replace(/^\D+/, ''));
 
-// Who names no version of a family means its newest one: it comes first.
+// Who names no version of a family means its newest one: it comes first. Where the number is a size, the largest one does.
 export function search(models: CatalogModel[], typed: string): CatalogModel[] {
     const words = wordsOf(typed);
     if (words.length === 0) return models;
@@ -26,6 +26,5 @@ export function search(models: CatalogModel[], typed: string): CatalogModel[] {
         return words.every((word) => has(text, word));
     });
     const families = found.map(familyOf);
-    const place = (model: CatalogModel): number => families.indexOf(familyOf(model));
-    return found.sort((a, b) => place(a) - place(b) || versionOf(b) - versionOf(a));
+    return found.sort((a, b) => families.indexOf(familyOf(a)) - families.indexOf(familyOf(b)) || numberOf(b) - numberOf(a));
 }
