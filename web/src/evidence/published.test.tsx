@@ -36,6 +36,18 @@ test('a plan that cannot work here says why; the same plan is called the same', 
     expect((await shown(other, job, other)).text()).toMatch(/^A published run of DeepSeek-V3 used this same plan\. /);
 });
 
+test('a published run that ran is not said to fail without a word', async () => {
+    const llama = famousRuns.find(({ id }) => id === 'llama-405b-16384') as (typeof famousRuns)[number];
+    const tooLarge = { ...other, class: 'does_not_fit' as const };
+    const of = jobOf(llama, catalog);
+    const ours = { ...answer, job: { ...answer.job, ...of } } as Estimate;
+    expect((await shown(tooLarge, of, ours)).text()).toContain('Here it would not fit: ');
+    expect((await shown(tooLarge, of, ours)).text()).toContain('It did run: ');
+    expect(
+        (await shown(tooLarge, { ...of, global_batch: 4096 }, { ...ours, job: { ...ours.job, global_batch: 4096 } })).text(),
+    ).not.toContain('It did run');
+});
+
 test('nothing where no published run is of this model and of about this size', async () => {
     for (const of of [page.job, { ...job, gpus: 64 }]) {
         const { text, estimate } = await shown(other, of);

@@ -75,6 +75,10 @@ function hereText(theirs: Estimate | Refusal, ours: Estimate): string {
 const isSame = (theirs: Estimate | Refusal, ours: Estimate): boolean =>
     theirs.ok && RANKED_KEYS.every((key) => theirs.job[key] === ours.job[key]);
 
+// The very run that was published: then "it would not fit" is known to be wrong.
+const SAME_RUN = ['gpu', 'gpus', 'sequence_length', 'global_batch', 'precision'] as const;
+const ranSo = (theirs: Job, { job }: Estimate): boolean => SAME_RUN.every((key) => theirs[key] === job[key]);
+
 interface Props {
     page: Pick<Page, 'catalog' | 'job'>;
     answer: Estimate;
@@ -106,6 +110,7 @@ export function Published({ page: { catalog, job }, answer, estimate }: Props) {
                 : sentences(
                       say('published.plan', { name: run.name, plan }),
                       hereText(here.answer, answer),
+                      here.answer.ok && here.answer.class === 'does_not_fit' && ranSo(theirs, answer) && say('published.ran'),
                       theirs.precision !== answer.job.precision &&
                           say('published.precision', { theirs: precision(theirs.precision), yours: precision(answer.job.precision) }),
                   )}{' '}

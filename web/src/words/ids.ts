@@ -638,6 +638,7 @@ export interface Words {
     'published.same': { name: string };
     'published.takes': { fit: string | boolean; used: string; card: string; time: number; compared: string | boolean; share: number; because: string | boolean; reasons: string };
     'published.cannot': null;
+    'published.ran': null;
     'published.precision': { theirs: string; yours: string };
     'published.open': null;
     'layout.own': null;
