@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually, load, open, pageTest, settled } from './browser.mjs';
 import { addressHas, addressLacks, field, headline, holds, inOrder, part, plain, verdictIs } from './find.mjs';
-import { violations } from './looks.mjs';
+import { fitsScreen, violations } from './looks.mjs';
 import { answerOf } from './numbers.mjs';
 
 const first = { depth: 'plain' };
@@ -173,4 +173,16 @@ pageTest('a stranger with a wrong number: said at once, the last answer stays', 
     await verdictIs(page, 'fits');
     const { faults } = await load('', first);
     assert.deepEqual(faults, []);
+});
+
+pageTest('why this plan and not the published one: what that would take here', async () => {
+    const page = await open('?model=deepseek-v3&gpu=h800-sxm-80gb&gpus=2048&seq=4096&batch=15360', first);
+    await page.locator('button[aria-controls=why]').click();
+    const said = page.locator('#why .published');
+    await said.waitFor();
+    assert.match(await plain(said), /DeepSeek-V3 .*\d+(\.\d+)? s/);
+    await fitsScreen(page);
+    await said.locator('a').first().click();
+    await addressHas(page, 'pp=16');
+    await addressHas(page, 'dtype=fp8');
 });

@@ -7,11 +7,12 @@ import { say } from '../words/words';
 import { Answer } from './answer';
 
 const never = () => new Promise<never>(() => {});
+const asks = { estimate: never, exportPlan: never };
 const NoCard = () => null;
 
 function shown(page: Page) {
     const act = spies();
-    return { act, ...show(<Answer page={page} act={act} exportPlan={never} Card={NoCard} />) };
+    return { act, ...show(<Answer page={page} act={act} asks={asks} Card={NoCard} />) };
 }
 
 test('a run that fits: the verdict, memory and time, and whose plan it is', () => {
@@ -60,12 +61,12 @@ test('the ear hears the whole answer once it rests, and that a late one is late'
     vi.useFakeTimers();
     const { page } = answeredOf();
     const act = spies();
-    const { again, one } = show(<Answer page={page} act={act} exportPlan={never} Card={NoCard} />);
+    const { again, one } = show(<Answer page={page} act={act} asks={asks} Card={NoCard} />);
     await later(1000);
     expect(textOf(one('[aria-live=polite].sr'))).toMatch(
         /^Llama 3.1 8B on 8 × H100 SXM 80 GB with 8,192-token sequences fits: .* One step takes/,
     );
-    again(<Answer page={{ ...page, late: true }} act={act} exportPlan={never} Card={NoCard} />);
+    again(<Answer page={{ ...page, late: true }} act={act} asks={asks} Card={NoCard} />);
     await later(1000);
     expect(textOf(one('[aria-live=polite].sr'))).toBe('Still computing; this is the previous answer.');
     expect(one('#answer').classList).toContain('late');

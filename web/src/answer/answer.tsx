@@ -92,12 +92,12 @@ function becauseOf(page: Page, answer: Estimate) {
 interface AnswerProps {
     page: Page;
     act: Actions;
-    exportPlan: Core['exportPlan'];
+    asks: Pick<Core, 'estimate' | 'exportPlan'>;
     Card: FunctionComponent<CardProps>;
     children?: ComponentChildren; // what else is known of how sure the answer is
 }
 
-export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
+export function Answer({ page, act, asks, Card, children }: AnswerProps) {
     const { answer, problems } = page;
     const good = problems.length === 0 && answer !== null;
     return (
@@ -126,7 +126,7 @@ export function Answer({ page, act, exportPlan, Card, children }: AnswerProps) {
                 </div>
                 {good && <Tiles page={page} answer={answer} act={act} />}
             </div>
-            {good && <Split page={page} answer={answer} act={act} exportPlan={exportPlan} />}
+            {good && <Split page={page} answer={answer} act={act} asks={asks} />}
             {good && answer.class === 'fits' && page.depth === 'detail' && <LaterChanges page={page} answer={answer} act={act} />}
         </section>
     );

@@ -66,3 +66,14 @@ test('another stage than the fullest is named, without what belongs to the fulle
     expect(names('group')).toEqual([`Memory of stage ${answer.stage + 1}`]);
     expect(names('button').some((name) => name.startsWith('Outside'))).toBe(false);
 });
+
+test('beside the size of the card no mark stands where a phone has no room for both', () => {
+    const { answer, all } = shown('does-not-fit');
+    expect(answer.card_bytes / answer.whole_bytes).toBeLessThan(0.6);
+    const at = (mark: Element): number => Number.parseFloat(mark.querySelector('text')?.getAttribute('x') ?? '');
+    const [size] = [...document.querySelectorAll('.scale .cardsize')].map((text) => Number.parseFloat(text.getAttribute('x') ?? ''));
+    const clear = [...document.querySelectorAll('.scale g:not(.far)')].map((mark) => Math.abs(at(mark) - (size ?? 0)));
+    expect(clear.length).toBeGreaterThan(0);
+    expect(Math.min(...clear)).toBeGreaterThan(17);
+    expect(all('button').length).toBeGreaterThan(0);
+});

@@ -121,6 +121,8 @@ export const Bar = settledOn(['open', 'depth'], ({ page, answer, act, Card }: Pr
     const starts = shown.map((_, i) => shown.slice(0, i).reduce((sum, group) => sum + group.share, 0));
     const marks = ticks((answer.card_bytes / GIB) * end).map((gib) => ({ gib, x: at((gib * GIB) / answer.card_bytes) }));
     const cardX = at(1);
+    // A phone has no room for a mark beside the size of the card, which begins there where it stands far left.
+    const size = cardX < NEAR_LEFT ? cardX + 0.13 : cardX;
     return (
         <section class="card-bar memory" aria-label={say('bar.label')}>
             {page.depth === 'detail' && <h2 id="bar-title">{finding(answer, shown, fullest)}</h2>}
@@ -169,7 +171,7 @@ export const Bar = settledOn(['open', 'depth'], ({ page, answer, act, Card }: Pr
                 {marks
                     .filter(({ x }) => Math.abs(x - cardX) > 0.13 && x < 0.97)
                     .map(({ gib, x }) => (
-                        <g key={gib} class={x > 0.55 ? 'far' : undefined}>
+                        <g key={gib} class={x > 0.55 || Math.abs(x - size) < 0.17 ? 'far' : undefined}>
                             <line x1={percent(x)} x2={percent(x)} y1="0" y2="5" />
                             <text x={percent(x)} y="20" text-anchor={gib === 0 ? 'start' : 'middle'}>
                                 {format.nominal(gib)}

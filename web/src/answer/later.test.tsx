@@ -11,7 +11,7 @@ test('what stands behind the answer comes by itself', async () => {
         <>
             <LaterChanges page={{ ...page, alternatives }} answer={answer} act={spies()} />
             <LaterTerms page={page} answer={answer} />
-            <LaterWhy page={page} answer={answer} />
+            <LaterWhy page={page} answer={answer} estimate={() => new Promise(() => {})} />
             <LaterGrounds answer={answer} />
             <LaterCalibrated answer={{ ...answer, job: { ...answer.job, time_runs: 3 } }} />
             <LaterWarnings answer={{ ...answer, warnings: problems }} />

@@ -27,3 +27,10 @@ test('a size is a size, not the end of another one', () => {
     expect(ids('7b')).toContain('llama-2-7b');
     expect(ids('')).toHaveLength(catalog.models.length);
 });
+
+test('the newest of a family comes first', () => {
+    expect(ids('llama 70b')).toEqual(['llama-3.3-70b', 'llama-3.1-70b', 'llama-3-70b', 'llama-2-70b']);
+    expect(ids('deepseek')[0]).toBe('deepseek-v3');
+    expect(ids('gpt-oss')).toEqual(['gpt-oss-120b', 'gpt-oss-20b']);
+    expect(ids('')).toEqual(catalog.models.map(({ id }) => id));
+});

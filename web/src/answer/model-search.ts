@@ -12,11 +12,19 @@ function has(text: string, word: string): boolean {
     return new RegExp(`(?:^|[^a-wyz\\d.])${literal}`).test(text);
 }
 
+// "Llama " and 3.1 of "Llama 3.1 70B".
+const familyOf = ({ label }: CatalogModel): string => label.replace(/\d.*/, '');
+const numberOf = ({ label }: CatalogModel): number => Number.parseFloat(label.replace(/^\D+/, ''));
+
+// Who names no version of a family means its newest one: it comes first. Where the number is a size, the largest one does.
 export function search(models: CatalogModel[], typed: string): CatalogModel[] {
     const words = wordsOf(typed);
-    return models.filter(({ id, label, repository }) => {
+    if (words.length === 0) return models;
+    const found = models.filter(({ id, label, repository }) => {
         const names = wordsOf(`${id} ${label} ${repository}`);
         const text = `${names.join(' ')} ${names.join('')}`; // "llama3" is in "Llama 3"
         return words.every((word) => has(text, word));
     });
+    const families = found.map(familyOf);
+    return found.sort((a, b) => families.indexOf(familyOf(a)) - families.indexOf(familyOf(b)) || numberOf(b) - numberOf(a));
 }

@@ -21,7 +21,7 @@ function shown(answer: Imported, start = '', found = unknown) {
     const measure = vi.fn();
     const readRun = vi.fn(async (text: string) => (text.includes('iteration') ? printed : noRun));
     const findModels = vi.fn(async (_: unknown) => found);
-    const others = { use, run, measure, close, faster: () => 'is there a faster one', useKnown: vi.fn() };
+    const others = { against: null, use, run, measure, close, faster: () => 'is there a faster one', useKnown: vi.fn() };
     const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan, readRun, findModels }} {...others} />;
     return { ...others, readRun, importConfig, importPlan, ...show(dialog) };
 }
@@ -94,7 +94,7 @@ test('a launch script that asks nothing more is handed on', async () => {
         readRun: async () => noRun,
         findModels: async () => unknown,
     };
-    const others = { use: vi.fn(), measure: vi.fn(), faster: () => null, useKnown: vi.fn(), close: vi.fn() };
+    const others = { against: null, use: vi.fn(), measure: vi.fn(), faster: () => null, useKnown: vi.fn(), close: vi.fn() };
     const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} run={run} {...others} />);
     await vi.waitFor(() => expect(find('button', 'Use this run').getAttribute('aria-disabled')).toBe('false'));
     find('button', 'Use this run')

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answers, FoundModel, Imported, ImportedPlan, RunRead } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
-import { RunFound } from '../formats/run-door';
+import { type Against, RunFound } from '../formats/run-door';
 import { type Script, ScriptReport } from '../formats/script';
 import { problemText } from '../shared/names';
 import { MAX_CONFIG, MAX_LOG } from '../state/state';
@@ -20,6 +20,7 @@ interface Props {
     use(model: Config): void;
     run(plan: ImportedPlan): void;
     faster(plan: ImportedPlan, script: Script): ComponentChildren; // what is said of a run that is whole
+    against: Against; // what a run's lines are compared with
     measure(runs: string): void;
     useKnown(model: FoundModel['model']): void; // of a repository that the core knows
     close(): void;
@@ -124,7 +125,7 @@ function useKnownModel(repository: string | null, findModels: Core['findModels']
     return known.of === repository ? known.model : undefined;
 }
 
-export function PasteDialog({ start, importing, use, run, measure, faster, useKnown, close }: Props) {
+export function PasteDialog({ start, importing, use, run, against, measure, faster, useKnown, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
     const field = useRef<HTMLTextAreaElement>(null);
     const [text, setText] = useState(start);
@@ -225,7 +226,7 @@ export function PasteDialog({ start, importing, use, run, measure, faster, useKn
                         />
                     )}
                     {came !== '' && <p class="note">{say('hub.came', { repository: came })}</p>}
-                    {result && isRun(result) && <RunFound run={result} measure={measure} />}
+                    {result && isRun(result) && <RunFound run={result} against={against} measure={measure} />}
                     {result && !isScript(result) && !isRun(result) && <Report result={result.ok ? named(result, came) : result} />}
                     {script && plan && usable && faster(plan, script)}
                     {script && (

@@ -4,6 +4,7 @@ import { show, spies, tap, textOf } from '../shared/test-view';
 import { Split, splitText } from './split';
 
 const never = () => new Promise<never>(() => {});
+const asks = { estimate: never, exportPlan: never };
 
 test('the plan in words: only what is split is named', () => {
     const { answer } = answeredOf();
@@ -23,13 +24,13 @@ test('the plan in words: only what is split is named', () => {
 
 test('the plain depth leads to the knobs, every detail puts plans aside; both say why', async () => {
     const { page, answer } = answeredOf();
-    const plain = show(<Split page={page} answer={answer} act={spies()} exportPlan={never} />);
+    const plain = show(<Split page={page} answer={answer} act={spies()} asks={asks} />);
     expect(plain.find('link', 'Change the plan').getAttribute('href')).toBe('#adjust');
     expect(plain.names('button')).toEqual(['Share', 'Launch flags', 'Why this plan?']);
     expect(plain.one('.plan').textContent).not.toContain('tensor 1');
     tap(plain.find('button', 'Why this plan?'));
     await expect.poll(() => textOf(plain.one('.why'))).toMatch(/^tensor 1 · .* A search compares all plans/);
-    const detail = show(<Split page={{ ...page, depth: 'detail' }} answer={answer} act={spies()} exportPlan={never} />);
+    const detail = show(<Split page={{ ...page, depth: 'detail' }} answer={answer} act={spies()} asks={asks} />);
     expect(textOf(detail.one('.plan'))).toContain('tensor 1 · ');
     expect(detail.names('button')).toEqual(['Share', 'Launch flags', 'Pin this plan', 'Why this plan?']);
 });

@@ -30,11 +30,11 @@ interface SplitProps {
     page: Page;
     answer: Estimate;
     act: Actions;
-    exportPlan: Core['exportPlan'];
+    asks: Pick<Core, 'estimate' | 'exportPlan'>;
 }
 
 // The plan in words, and what can be done with it. The field's own terms stand beside them, or with the reasons for who wants it plain.
-export function Split({ page, answer, act, exportPlan }: SplitProps) {
+export function Split({ page, answer, act, asks }: SplitProps) {
     const [explained, explain] = useState(false);
     const plain = page.depth === 'plain';
     return (
@@ -46,7 +46,7 @@ export function Split({ page, answer, act, exportPlan }: SplitProps) {
                 </p>
                 <span class="acts">
                     <Share page={page} />
-                    <Launch page={page} answer={answer} exportPlan={exportPlan} />
+                    <Launch page={page} answer={answer} exportPlan={asks.exportPlan} />
                     {plain ? (
                         <a class="button" href="#adjust">
                             {say('plan.split.change')}
@@ -60,7 +60,7 @@ export function Split({ page, answer, act, exportPlan }: SplitProps) {
                 </span>
             </div>
             <p id="why" class="why" hidden={!explained}>
-                {explained && <LaterWhy page={page} answer={answer} />}
+                {explained && <LaterWhy page={page} answer={answer} estimate={asks.estimate} />}
             </p>
         </>
     );

@@ -5,17 +5,18 @@ import { plain, show } from '../shared/test-view';
 import { Terms, Why } from './why';
 
 const { page, answer } = answeredOf();
+const estimate = () => new Promise<never>(() => {});
 
 test('the plan in the terms of the field', () => {
     expect(show(<Terms page={page} answer={answer} />).text()).toBe(plain(wholePlan(page.catalog, answer.job, answer.data_parallel)));
 });
 
 test('why this plan: of what is chosen, what the search compared; of what is one’s own, nothing more', () => {
-    const chosen = show(<Why page={page} answer={answer} />);
+    const chosen = show(<Why page={page} answer={answer} estimate={estimate} />);
     expect(chosen.text()).toContain('A search compares all plans');
     expect(chosen.find('link').getAttribute('href')).toBe('#best');
     const set = Object.fromEntries(
         Object.entries(page.job).map(([key, value]) => [key, value === 'auto' ? answer.job[key as 'gpus'] : value]),
     );
-    expect(show(<Why page={{ ...page, job: set }} answer={answer} />).names('link')).toEqual([]);
+    expect(show(<Why page={{ ...page, job: set }} answer={answer} estimate={estimate} />).names('link')).toEqual([]);
 });

@@ -1,9 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Estimate } from '../core/api';
+import type { Core } from '../core/client';
+import { useFetched } from '../shared/fetched';
 import { leftOutText, wholePlan } from '../shared/plan-words';
 import type { Page } from '../store/page';
-import { say } from '../words/words';
+import { fetchWords, say } from '../words/words';
 import { whoseOf } from './whose';
+
+// What published runs used comes when somebody asks why.
+type Beside = typeof import('../evidence/published');
+const loadBeside = async (): Promise<Beside> => (await Promise.all([import('../evidence/published'), fetchWords('wrong')]))[0];
 
 interface Props {
     page: Page;
@@ -15,7 +21,8 @@ export const Terms = ({ page, answer }: Props) => <span class="terms">{wholePlan
 
 // Why this plan and no other; in plain depth after its terms, which every detail shows beside the plan. What is chosen comes from the search
 // that the list and the map show too.
-export function Why({ page, answer }: Props) {
+export function Why({ page, answer, estimate }: Props & { estimate: Core['estimate'] }) {
+    const { view: beside } = useFetched(loadBeside, 'more', true);
     const here = useRef<HTMLSpanElement>(null);
     // On a phone it opens below the screen.
     useEffect(() => {
@@ -28,7 +35,8 @@ export function Why({ page, answer }: Props) {
     return (
         <span ref={here}>
             {page.depth === 'plain' && <Terms page={page} answer={answer} />} {say(`answer.why_${whose}`)}{' '}
-            {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
+            {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}{' '}
+            {beside && <beside.Published page={page} answer={answer} estimate={estimate} />}
         </span>
     );
 }

@@ -22,9 +22,11 @@ export interface Run {
 const { every, runs } = data as unknown as { every: Run['request']; runs: Run[] };
 export const famousRuns: readonly Run[] = runs;
 
+export const requestOf = (run: Run): Run['request'] => ({ ...every, ...run.request });
+
 // The whole job: nothing of its plan is left to the search.
 export function jobOf(run: Run, catalog: Catalog): Job {
-    const { model, ...rest } = { ...every, ...run.request };
+    const { model, ...rest } = requestOf(run);
     const job = { ...defaults(catalog), ...rest } as Job;
     return typeof model === 'object' ? withConfig(job, model) : { ...job, model: String(model) };
 }

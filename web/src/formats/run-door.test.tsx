@@ -6,7 +6,7 @@ import { RunFound } from './run-door';
 const steps = goodOf('read_run', 'run-steps');
 
 test('the report comes when it is needed', async () => {
-    const { text } = show(<RunFound run={steps} measure={vi.fn()} />);
+    const { text } = show(<RunFound run={steps} against={null} measure={vi.fn()} />);
     await settle();
     await vi.waitFor(() => expect(text()).toContain('What the run printed'));
 });

@@ -2,6 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { fetchWords, say } from '../words/words';
 
+export type { Against } from './run-report';
+
 type Report = typeof import('./run-report');
 let fetched: Report | undefined;
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { goodOf } from '../shared/test-data';
+import { goodOf, pageOf } from '../shared/test-data';
 import { show, tap } from '../shared/test-view';
 import { fetchWords } from '../words/words';
 import { RunReport } from './run-report';
@@ -9,8 +9,9 @@ const steps = goodOf('read_run', 'run-steps');
 
 test('a run that died: why, its numbers with their lines, and no measured run of it', async () => {
     await fetchWords('run');
-    const { text, all } = show(<RunReport run={died} measure={vi.fn()} />);
+    const { text, all } = show(<RunReport run={died} against={pageOf()} measure={vi.fn()} />);
     expect(text()).toContain('Why the run died');
+    expect(text()).toContain('Compared with the run that this page shows: Llama 3.1 8B on 8');
     expect(text()).toContain('this plan was bound to fail');
     expect(text()).toContain('What to change first: ');
     expect(text()).toContain('72.50 GiB');
@@ -21,8 +22,9 @@ test('a run that died: why, its numbers with their lines, and no measured run of
 test('a run that went on: its steps, what was left out, and the runs for the calibration', async () => {
     await fetchWords('run');
     const measure = vi.fn();
-    const { text, find } = show(<RunReport run={steps} measure={measure} />);
+    const { text, find } = show(<RunReport run={steps} against={null} measure={measure} />);
     expect(text()).toContain('median of 2 lines');
+    expect(text()).not.toContain('Compared with');
     expect(text()).toContain('left out');
     tap(find('button', 'Use as measured runs'));
     expect(measure).toHaveBeenCalledWith(steps.runs_text);

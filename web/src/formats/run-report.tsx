@@ -1,13 +1,34 @@
 import type { RunRead } from '../core/api';
+import { gpuLabel, modelLabel } from '../shared/answer-words';
+import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
 import { numberRows, quantityName, seriesText } from './run-words';
 
 // What a run printed, and what it means for the plan of the page.
-export function RunReport({ run, measure }: { run: RunRead; measure(text: string): void }) {
+// The page whose run it is compared with; null: with none.
+export type Against = Pick<Page, 'job' | 'catalog'> | null;
+
+interface Props {
+    run: RunRead;
+    against: Against;
+    measure(text: string): void;
+}
+
+export function RunReport({ run, against, measure }: Props) {
     const rows = numberRows(run);
     return (
         <div class="imported">
             <h3>{run.ran_out > 0 ? say('run.died') : say('run.ran')}</h3>
+            {against && (
+                <p class="note">
+                    {say('run.against', {
+                        model: modelLabel(against),
+                        gpus: Number(against.job.gpus),
+                        gpu: gpuLabel(against),
+                        tokens: Number(against.job.sequence_length),
+                    })}
+                </p>
+            )}
             {run.verdict.map((text) => (
                 <p key={text.id}>{tell(text)}</p>
             ))}

@@ -50,12 +50,14 @@ test('what does not fit or cannot be says so, and the work can be stopped', asyn
         asked += 1;
         if (asked === 1) return Promise.resolve(refused);
         if (asked === 2) return Promise.resolve({ ...answer, class: 'does_not_fit' as const });
+        if (asked === 3) return Promise.resolve({ ...answer, class: 'at_risk' as const });
         return new Promise<never>(() => {});
     });
     const { find, text, names } = show(<Cards page={page} asker={own} />);
     await later(1000);
     expect(text()).toContain('There is no model “lama-3.1-8b” here.');
     expect(text()).toContain('Does not fit: it would need');
+    expect(text()).toContain('At risk: it would need');
     tap(find('button', 'Stop'));
     expect(own.stop).toHaveBeenCalledTimes(1);
     expect(names('button')).toContain('Continue');

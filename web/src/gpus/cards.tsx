@@ -35,7 +35,9 @@ function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Se
     const [fits] = fittingOf([one]);
     const best = fits && [...front].some(({ gpu, gpus }) => gpu === one.gpu && gpus === one.gpus);
     const why = (): ComponentChildren =>
-        one.answer.ok ? say('cards.too_large', sizes(one.answer)) : sentences(...one.answer.problems.slice(0, 1).map(problemText));
+        one.answer.ok
+            ? say('cards.too_large', { ...sizes(one.answer), fit: one.answer.class })
+            : sentences(...one.answer.problems.slice(0, 1).map(problemText));
     return (
         <tr class={best ? 'front' : undefined}>
             <th scope="row">

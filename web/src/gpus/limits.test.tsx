@@ -83,3 +83,12 @@ test('one GPU is not “1 GPUs”', () => {
     expect(text()).toContain('The longest sequence on 1 GPU:');
     expect(text()).not.toMatch(/\b1 GPUs/);
 });
+
+test('what is kept as it is set stands before what it narrows', () => {
+    const kept = { id: 'searched.kept', args: { kept: ['field.micro_batch'].map((id) => ({ id })) } } as const;
+    const searched = { ...limits.searched, notes: [...limits.searched.notes, kept] };
+    const { text } = shown({ limits: { ...limits, searched } });
+    expect(text()).toContain('Kept as set: ');
+    expect(text().indexOf('Kept as set: ')).toBeLessThan(text().indexOf('The fewest GPUs on which it fits'));
+    expect(text()).toMatch(/Tried: every number .* stays as it is\.$/);
+});

@@ -238,8 +238,12 @@ function Models({ page, limits, act }: { page: Page; limits: Answer; act: Action
 function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actions }) {
     const gpus = Number(limits.job.gpus);
     const sequences = (value: number): string => say('limits.sequences', { count: value });
+    const { notes } = limits.searched;
+    const said = (ofSet: boolean): string => sentences(...notes.filter(({ id }) => (id === 'searched.kept') === ofSet).map(tell));
+    const kept = said(true); // before what it narrows: else the list of plans seems to say otherwise
     return (
         <>
+            {kept && <p class="note">{kept}</p>}
             <ul>
                 <Fewest page={page} limits={limits} act={act} />
                 <FewestInTime page={page} limits={limits} act={act} />
@@ -273,7 +277,7 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
                 />
                 <Models page={page} limits={limits} act={act} />
             </ul>
-            <p class="note">{sentences(...limits.searched.notes.map(tell))}</p>
+            <p class="note">{said(false)}</p>
         </>
     );
 }

@@ -26,6 +26,17 @@ test('what every number of GPUs brings, by its fastest plan', () => {
     });
 });
 
+test('a GPU is measured against where it does the most, not where a plan barely fits', () => {
+    const heat = heatOf();
+    const fitting = heat.summary.sizes.filter(({ entry }) => entry !== null).slice(0, 2);
+    const sizes = fitting.map((size, i) => ({ ...size, efficiency: [1, 5][i] ?? 0 }));
+    const { one, text } = shown({ heat: { ...heat, summary: { ...heat.summary, sizes } } });
+    const shares = cellsOf(one('table')).map((cells) => cells[4]);
+    expect(shares.slice(1)).toEqual([0.2, 1].map((share) => plain(format.percent(share))));
+    const [least, most] = sizes.map(({ gpus }) => format.count(gpus));
+    expect(text()).toContain(plain(`On ${least} GPUs, each GPU does ${format.percent(0.2)} of the work that it does on ${most}.`));
+});
+
 test('a tap takes a number of GPUs', () => {
     const { act, all, page } = shown();
     const [first] = all('button');

@@ -16,14 +16,13 @@ const HEAD = 20;
 const FOOT = 22;
 
 function Bars({ sizes, now }: { sizes: Size[]; now: number }) {
-    const most = Math.max(1, ...sizes.map((size) => size.efficiency ?? 0));
     const middle = (i: number): string => percent((i + 0.5) / sizes.length);
     return (
         <svg class="efficiency" height={HEAD + HEIGHT + FOOT} aria-hidden="true">
-            <line x1="0" x2="100%" y1={HEAD + HEIGHT * (1 - 1 / most)} y2={HEAD + HEIGHT * (1 - 1 / most)} class="whole" />
+            <line x1="0" x2="100%" y1={HEAD} y2={HEAD} class="whole" />
             {sizes.map(({ gpus, efficiency: reached }, i) => {
                 const efficiency = reached ?? 0;
-                const tall = (HEIGHT * efficiency) / most;
+                const tall = HEIGHT * efficiency;
                 return (
                     <g key={gpus} class={gpus === now ? 'now' : undefined}>
                         <rect
@@ -46,11 +45,19 @@ function Bars({ sizes, now }: { sizes: Size[]; now: number }) {
     );
 }
 
-function finding(fitting: Size[]): string {
+// Against the number on which a GPU does the most: where a plan barely fits it does little, and is no measure of the others.
+function inMost(sizes: Size[]): { sizes: Size[]; most: number } {
+    const best = sizes.reduce<Size | null>((most, size) => ((size.efficiency ?? 0) > (most?.efficiency ?? 0) ? size : most), null);
+    const share = (efficiency: number | null): number | null => efficiency && efficiency / (best?.efficiency ?? 1);
+    return { sizes: sizes.map((size) => ({ ...size, efficiency: share(size.efficiency) })), most: best?.gpus ?? 0 };
+}
+
+function finding(fitting: Size[], most: number): string {
     const [first, last] = [fitting[0], fitting.at(-1)];
     if (!first || !last) return say('sweep.none');
     if (first === last) return say('sweep.one', { gpus: first.gpus });
-    return say('sweep.finding', { from: first.gpus, to: last.gpus, share: last.efficiency ?? 0 });
+    const far = last.gpus === most ? first : last;
+    return say('sweep.finding', { from: most, to: far.gpus, share: far.efficiency ?? 0 });
 }
 
 interface RowProps {
@@ -116,16 +123,16 @@ const budgetOf = (sizes: Size[]): Budget => {
 };
 
 function Sizes({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) {
-    const { sizes } = heat.summary;
+    const { sizes, most } = inMost(heat.summary.sizes);
     const now = Number(page.job.gpus);
     const fitting = sizes.filter((size) => size.entry !== null);
     const budget = budgetOf(sizes);
     return (
         <>
-            <p class="finding">{finding(fitting)}</p>
+            <p class="finding">{finding(fitting, most)}</p>
             {fitting[0] && (
                 <>
-                    <p class="note">{say('sweep.note', { gpus: fitting[0].gpus })}</p>
+                    <p class="note">{say('sweep.note', { gpus: most })}</p>
                     <Bars sizes={sizes} now={now} />
                     <table aria-label={say('sweep.table')}>
                         <thead>

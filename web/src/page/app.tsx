@@ -38,7 +38,7 @@ export function App({ page, act, asks, timeline, calibrate, placing, prover, mar
                 <Notices notices={page.notices} act={act} />
                 <Sentence page={page} act={act} />
                 {page.job.gpu === CUSTOM_GPU && <LaterOwnGpu page={page} act={act} />}
-                <Answer page={page} act={act} exportPlan={asks.exportPlan} Card={LaterCard}>
+                <Answer page={page} act={act} asks={asks} Card={LaterCard}>
                     <NearRuns page={page} />
                 </Answer>
                 {depth === 'plain' ? (

@@ -69,6 +69,7 @@ export function LaterPaste({ page, act, asks }: PasteProps) {
                 readRun: (text) => more.readRun({ text, counted }),
             }}
             faster={(plan, script) => <more.Faster page={page} plan={plan} script={script} asks={asks} />}
+            against={counted && page}
             measure={act.measure}
             useKnown={(model) => {
                 act.paste(null);

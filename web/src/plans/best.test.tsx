@@ -83,6 +83,7 @@ test('why the next plan comes later', () => {
     const { plan, other } = lead;
     if (!other.ok) throw new Error('the golden plans can both be');
     const told = (more: number) => shown({ lead: { ...lead, time: [], other: { ...other, whole_bytes: plan.whole_bytes + more } } }).text();
+    expect(told(1e6)).toContain('Both need the same memory.'); // not "0.00 GB more"
     expect(told(0)).toMatch(/The next plan, .*, takes 2.00 s .* longer\. Both need the same memory\./);
     expect(told(2 ** 30)).toContain('It needs 1.00 GB more than the first.'); // as the list has them, what lies outside the allocator included
 });

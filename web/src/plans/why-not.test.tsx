@@ -3,7 +3,7 @@ import type { Versus } from '../core/api';
 import { goodOf, rankedPage, refusalOf } from '../shared/test-data';
 import { show, spies, textOf, write } from '../shared/test-view';
 import type { Ranking } from '../store/ranked';
-import { WhyNot } from './why-not';
+import { differencesOf, WhyNot } from './why-not';
 
 const versus = goodOf('versus', 'versus');
 
@@ -34,4 +34,11 @@ test('every outcome has its answer', () => {
     const { problems } = refusalOf('broken-rules');
     expect(reply({ outcome: 'breaks_rule', other: { ok: false, problems } })).toMatch(/^It cannot work\. The 32 attention heads/);
     expect(textOf(shown({ asked: {}, answer: refusalOf('broken-rules') }).find('status'))).toMatch(/^The 32 attention heads/);
+});
+
+test('what the told reasons leave over is told too, where it matters', () => {
+    const item = (id: string, seconds: number) => ({ id, kind: 'compute' as const, seconds });
+    const time = [item('multiplications', -7), item('head', 6), item('attention', 3), item('optimizer', 0.8), item('element_wise', 0.7)];
+    expect(differencesOf(time)).toMatch(/3\.00.s more attention, 1\.50.s more other work$/);
+    expect(differencesOf(time.slice(0, 3))).not.toContain('other work');
 });

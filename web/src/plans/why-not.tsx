@@ -14,14 +14,14 @@ const SMALL = 0.1; // of the largest difference: not worth a word
 export function differencesOf(time: NonNullable<Versus['time']>): string {
     const largest = Math.abs(time[0]?.seconds ?? 0);
     const told = time.filter((item) => Math.abs(item.seconds) > SMALL * largest).slice(0, MOST);
-    return listed(
-        told.map((item) =>
-            say(item.seconds > 0 ? 'best.longer' : 'best.shorter', {
-                time: Math.abs(item.seconds),
-                what: lower(nameOf('time', item)),
-            }),
-        ),
-    );
+    // What is left has its word where it matters: a reader adds them up.
+    const rest = time.filter((item) => !told.includes(item)).reduce((sum, { seconds }) => sum + seconds, 0);
+    const text = (seconds: number, what: string): string =>
+        say(seconds > 0 ? 'best.longer' : 'best.shorter', { time: Math.abs(seconds), what });
+    return listed([
+        ...told.map((item) => text(item.seconds, lower(nameOf('time', item)))),
+        Math.abs(rest) > SMALL * largest && text(rest, say('best.rest')),
+    ]);
 }
 
 function reply({ outcome, other, seconds = 0, seconds_share = 0, time = [] }: Versus): string {

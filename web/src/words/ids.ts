@@ -112,7 +112,7 @@ export interface Words {
     'next.enough': null;
     'next.are_enough': { gpus: number };
     'next.none': { most: number };
-    'next.no_fewer': null;
+    'next.no_fewer': { set: string | boolean };
     'next.as_long': { times: string };
     'next.as_fast': { times: string };
     'next.faster': null;
@@ -587,6 +587,7 @@ export interface Words {
     'best.lead_memory': { compared: string | boolean; size: number };
     'best.longer': { time: number; what: string };
     'best.shorter': { time: number; what: string };
+    'best.rest': null;
     'best.closest': { plan: string; memory: number };
     'best.put_in': { what: string };
     'best.search': null;
@@ -633,6 +634,13 @@ export interface Words {
     'why_not.slower_because': { plan: string; step: number; more: number; share: number; reasons: string };
     'why_not.as_fast': { plan: string; step: number };
     'why_not.faster': { plan: string; step: number };
+    'published.plan': { name: string; plan: string };
+    'published.same': { name: string };
+    'published.takes': { fit: string | boolean; used: string; card: string; time: number; compared: string | boolean; share: number; because: string | boolean; reasons: string };
+    'published.cannot': null;
+    'published.ran': null;
+    'published.precision': { theirs: string; yours: string };
+    'published.open': null;
     'layout.own': null;
     'layout.text': null;
     'layout.help': null;
@@ -721,7 +729,7 @@ export interface Words {
     'cards.cost': null;
     'cards.note': null;
     'cards.unbeaten': null;
-    'cards.too_large': { used: string; card: string };
+    'cards.too_large': { fit: string | boolean; used: string; card: string };
     'cards.no_price': null;
     'cards.none': null;
     'cards.no_number': null;
@@ -1231,6 +1239,7 @@ export interface Words {
     'cli.script.no_start': { name: string; count: number };
     'run.died': null;
     'run.ran': null;
+    'run.against': { model: string; gpus: number; gpu: string; tokens: number };
     'run.series': { median: string; count: number; low: string; high: string };
     'run.measure': null;
     'run.numbers': { count: number };

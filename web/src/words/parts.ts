@@ -29,7 +29,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^cli\./, 'cli'], // of the command line alone
     [/^(measured|famous|send)\.|^near\.(?!title)/, 'evidence'],
     // views that come later
-    [/^(stages|table|pass|curve|timeline|methods|paste|hub|time_table|calibrate|best|why_not|layout|filters)\./, 'more'],
+    [/^(stages|table|pass|curve|timeline|methods|paste|hub|time_table|calibrate|best|why_not|published|layout|filters)\./, 'more'],
     [/^(sweep|limits|cards|compare|placement_door|phases_door|pools_door|card)\.|^own_gpu\.(?!name|base)/, 'more'],
     [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
     [/^(map\.(?!loading|not_yet)|step\.(label|finding|part|kind|short|table|rates))/, 'more'],
