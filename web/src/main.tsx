@@ -5,7 +5,6 @@ import { fetchBehind } from './answer/later';
 import { whenIdle } from './boot/load';
 import type { Example } from './boot/types';
 import { Core } from './core/client';
-import { keysOf } from './core/keys';
 import { createThread, secondCode } from './core/thread';
 import type { Prover } from './evidence/prove';
 import { format } from './format/format';
@@ -73,20 +72,14 @@ function createAddress(catalog: Example['catalog']) {
         return [...view, ...ofRooms].reduce((whole, [name, value]) => withView(whole, name, value), link);
     };
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
-    // What this step of the history asks, and the field that is typed into in it. Each such field is a step that leads back to the one before.
-    let last: Job = {};
-    let typing: string | undefined;
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
-        const into = how === 'type' ? (keysOf(job).find((key) => job[key] !== last[key]) ?? typing) : undefined;
-        const isStep = how === 'choose' || into !== typing;
-        [last, typing] = [job, into];
         const url = viewed(formatLink(job, catalog, pins)) + location.hash;
         const replace = (): void => {
             typed = performance.now();
             history.replaceState(null, '', url);
         };
-        if (isStep) history.pushState(null, '', url);
+        if (how === 'choose') history.pushState(null, '', url);
         else if (performance.now() - typed > TYPING_MS) replace();
         else timer = window.setTimeout(replace, TYPING_MS);
     };
@@ -101,19 +94,16 @@ function createAddress(catalog: Example['catalog']) {
         rememberDepth(depth);
         show(DEPTH_PARAMETER, depth === 'plain' ? null : depth);
     };
-    const follow = (store: Store): void => {
-        last = store.current().job;
+    const follow = (store: Store): void =>
         addEventListener('popstate', () => {
             clearTimeout(timer);
             const { job, pins } = parseLink(location.search, catalog);
             if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
             store.restorePins(pins);
-            [last, typing] = [store.current().job, undefined];
             // Back from a section, for which the page showed every detail.
             const depth = openingDepth(location);
             if (location.hash === '' && depth !== store.current().depth) store.actions.deepen(depth, false);
         });
-    };
     return { changed, follow, speaks, deepened };
 }
 
@@ -283,12 +273,12 @@ async function start(): Promise<void> {
         deepened: address.deepened,
     });
     store.restore(job);
-    address.follow(store);
     if (job !== link.job) address.changed(job, 'type', link.pins);
     store.restorePins(link.pins);
     if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
     if (link.newer) store.actions.notify('newer');
     if (link.widened) store.actions.notify('widened');
+    address.follow(store);
     takeDrops(store.actions);
     // A link into what the first screen does not show.
     addEventListener('hashchange', () => {

@@ -30,15 +30,6 @@ test('the answers come with the limits and the map', () => {
     expect(text()).toContain(plain(`Up to ${limits.largest_sequence?.value.toLocaleString('en')} tokens`));
 });
 
-test('fewer do not fit: of any plan, or of those that keep what is set', () => {
-    const limits = goodOf('limits', 'limits-70b');
-    const fewest = limits.fewest_gpus && { ...limits.fewest_gpus, gpus: 8 };
-    const { page, answer } = answeredOf('default', { limits: { ...limits, fewest_gpus: fewest } });
-    const said = (job = page.job) => show(<Next page={{ ...page, job }} answer={answer} act={spies()} />).text();
-    expect(said()).toContain('With fewer, no plan fits.');
-    expect(said({ ...page.job, micro_batch: 1 })).toContain('With fewer, no plan fits that keeps what you have set.');
-});
-
 test('one GPU has no fewer and is no “these”; where nothing fits no length does', () => {
     const limits = goodOf('limits', 'limits-70b');
     const { page, answer } = answeredOf('default', {

@@ -4,7 +4,6 @@ import type { Estimate, Size } from '../core/api';
 import { format } from '../format/format';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
-import { whoseOf } from './whose';
 
 const MANY_TIMES = 8; // more GPUs than now, at most, in the answer to "Faster?"
 
@@ -30,10 +29,7 @@ function Fewer({ page, answer }: Props) {
     const found = limits.fewest_gpus;
     if (!found) return <Card href="#limits" question={question} answer={say('next.none', { most: limits.searched.to_gpus })} />;
     const now = Number(answer.job.gpus);
-    const note =
-        found.gpus !== now
-            ? beside(found.step_seconds, answer.time.step_seconds)
-            : now > 1 && say('next.no_fewer', { set: whoseOf(page) === 'all' ? 'no' : 'yes' });
+    const note = found.gpus !== now ? beside(found.step_seconds, answer.time.step_seconds) : now > 1 && say('next.no_fewer');
     return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus: found.gpus })} {...(note && { note })} />;
 }
 

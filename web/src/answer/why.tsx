@@ -4,12 +4,12 @@ import type { Core } from '../core/client';
 import { useFetched } from '../shared/fetched';
 import { leftOutText, wholePlan } from '../shared/plan-words';
 import type { Page } from '../store/page';
-import { fetchWords, say } from '../words/words';
+import { say } from '../words/words';
 import { whoseOf } from './whose';
 
 // What published runs used comes when somebody asks why.
 type Beside = typeof import('../evidence/published');
-const loadBeside = async (): Promise<Beside> => (await Promise.all([import('../evidence/published'), fetchWords('wrong')]))[0];
+const loadBeside = (): Promise<Beside> => import('../evidence/published');
 
 interface Props {
     page: Page;
@@ -21,7 +21,8 @@ export const Terms = ({ page, answer }: Props) => <span class="terms">{wholePlan
 
 // Why this plan and no other; in plain depth after its terms, which every detail shows beside the plan. What is chosen comes from the search
 // that the list and the map show too.
-export function Why({ page, answer, estimate }: Props & { estimate: Core['estimate'] }) {
+export function Why(props: Props & { estimate: Core['estimate'] }) {
+    const { page, answer } = props;
     const { view: beside } = useFetched(loadBeside, 'more', true);
     const here = useRef<HTMLSpanElement>(null);
     // On a phone it opens below the screen.
@@ -35,8 +36,8 @@ export function Why({ page, answer, estimate }: Props & { estimate: Core['estima
     return (
         <span ref={here}>
             {page.depth === 'plain' && <Terms page={page} answer={answer} />} {say(`answer.why_${whose}`)}{' '}
-            {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}{' '}
-            {beside && <beside.Published page={page} answer={answer} estimate={estimate} />}
+            {whose !== 'yours' && (fits ? tie : say('answer.why_nothing'))} {whose !== 'yours' && <a href="#best">{leftOutText(page)}</a>}
+            {beside && <beside.Published {...props} />}
         </span>
     );
 }

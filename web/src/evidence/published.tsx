@@ -105,6 +105,7 @@ export function Published({ page: { catalog, job }, answer, estimate }: Props) {
     const plan = wholePlan(catalog, here.answer.ok ? here.answer.job : theirs);
     return (
         <span class="published">
+            <br />
             {isSame(here.answer, answer)
                 ? say('published.same', { name: run.name })
                 : sentences(

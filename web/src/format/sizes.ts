@@ -14,9 +14,6 @@ export interface Sizes {
 
 const GIB = 2 ** 30;
 
-// What reads 0.00 GB.
-export const isNothing = (bytes: number): boolean => Math.abs(bytes) < GIB / 200;
-
 export function sizesFormat({ decimals, exact, three }: Digits): Sizes {
     const gb = (bytes: number): string => three(bytes / GIB);
     return {
@@ -24,7 +21,7 @@ export function sizesFormat({ decimals, exact, three }: Digits): Sizes {
         gb,
         headline: (bytes, card) =>
             bytes >= 9.5 * GIB && Math.abs(bytes - card) >= GIB ? decimals(0).format(bytes / GIB) : three(bytes / GIB),
-        change: (bytes) => (isNothing(bytes) ? '±0' : signed(bytes, gb(Math.abs(bytes)))),
+        change: (bytes) => (bytes === 0 ? '±0' : signed(bytes, gb(Math.abs(bytes)))),
         gib: (bytes) => decimals(2).format(bytes / GIB),
         bytes: (bytes) => decimals(0).format(bytes),
         raw: (bytes) => bytes.toFixed(0),

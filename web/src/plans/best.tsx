@@ -3,7 +3,6 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Catalog, OnlyKey, Ranked, RankedPlan, Versus } from '../core/api';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
-import { isNothing } from '../format/sizes';
 import { labelOf } from '../shared/names';
 import { besides, plansComing, wholePlan } from '../shared/plan-words';
 import { Room } from '../shared/room';
@@ -163,8 +162,8 @@ function leadOf(catalog: Catalog, { outcome, plan, other, seconds = 0, seconds_s
     if (outcome !== 'slower' || !other.ok) return null;
     const reasons = differencesOf(time);
     const later = { plan: wholePlan(catalog, other.job), time: seconds, share: seconds_share };
-    const bytes = other.whole_bytes - plan.whole_bytes; // as the list has them
-    const compared = isNothing(bytes) ? 'same' : bytes > 0 ? 'more' : 'less';
+    const bytes = other.whole_bytes - plan.whole_bytes; // as the list has them; what reads 0.00 GB is none
+    const compared = Math.abs(bytes) < 2 ** 30 / 200 ? 'same' : bytes > 0 ? 'more' : 'less';
     return sentences(
         reasons ? say('best.lead_because', { ...later, reasons }) : say('best.lead', later),
         say('best.lead_memory', { compared, size: Math.abs(bytes) }),

@@ -112,7 +112,7 @@ export interface Words {
     'next.enough': null;
     'next.are_enough': { gpus: number };
     'next.none': { most: number };
-    'next.no_fewer': { set: string | boolean };
+    'next.no_fewer': null;
     'next.as_long': { times: string };
     'next.as_fast': { times: string };
     'next.faster': null;
