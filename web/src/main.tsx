@@ -72,14 +72,17 @@ function createAddress(catalog: Example['catalog']) {
         return [...view, ...ofRooms].reduce((whole, [name, value]) => withView(whole, name, value), link);
     };
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
+    let typing: Element | null = document.body; // the field that is typed into in this step of the history
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
+        const before = typing;
+        typing = how === 'type' ? document.activeElement : null;
         const url = viewed(formatLink(job, catalog, pins)) + location.hash;
         const replace = (): void => {
             typed = performance.now();
             history.replaceState(null, '', url);
         };
-        if (how === 'choose') history.pushState(null, '', url);
+        if (!typing || typing !== before) history.pushState(null, '', url);
         else if (performance.now() - typed > TYPING_MS) replace();
         else timer = window.setTimeout(replace, TYPING_MS);
     };
@@ -97,6 +100,7 @@ function createAddress(catalog: Example['catalog']) {
     const follow = (store: Store): void =>
         addEventListener('popstate', () => {
             clearTimeout(timer);
+            typing = null;
             const { job, pins } = parseLink(location.search, catalog);
             if (formatLink(job, catalog) !== formatLink(store.current().job, catalog)) store.restore(job);
             store.restorePins(pins);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { eventually, open, pageTest } from './browser.mjs';
 import {
     addressHas,
+    addressLacks,
     degrees,
     field,
     focused,
@@ -58,6 +59,17 @@ pageTest('back and forward go through the choices', async () => {
     await eventually('back', () => planLine(page), start);
     await page.goForward();
     await eventually('forward', () => planLine(page), second);
+});
+
+pageTest('each field that is typed into is a step back, however much is typed in it', async () => {
+    const page = await open('?v=2&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024');
+    for (const [key, text] of [['gpus', '16'], ['token_budget', '2T'], ['token_budget', '3T']]) await field(page, key).fill(text);
+    await addressHas(page, 'tokens=3000000000000');
+    await page.goBack();
+    await addressHas(page, 'gpus=16');
+    await addressLacks(page, 'tokens');
+    await page.goBack();
+    await eventually('as the link had it', () => field(page, 'gpus').inputValue(), '8');
 });
 
 pageTest('a link from before the second method: what is gone is named, what is wrong is marked', async () => {

@@ -17,7 +17,7 @@ export const words = {
     // Links
     newerLink: /newer version/,
     noFile: /a file of the page could not be loaded/,
-    widened: /also chooses the recomputation, the chunks per GPU and the layers per stage/,
+    widened: /also chooses recomputation, chunks per GPU and layers per stage/,
 
     // The answer
     used: (used, card) => `${used} of its ${card} GB`,

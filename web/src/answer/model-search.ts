@@ -14,6 +14,7 @@ function has(text: string, word: string): boolean {
 
 // "Llama " of "Llama 3.1 70B": its models stand together in the catalogue.
 const familyOf = ({ label }: CatalogModel): string => label.replace(/\d.*/, '');
+const numberOf = ({ label }: CatalogModel): number => Number.parseFloat(label.replace(/^\D+/, ''));
 
 // Who names no version of a family means its newest one: it comes first. Where the number is a size, the largest one does.
 export function search(models: CatalogModel[], typed: string): CatalogModel[] {
@@ -24,5 +25,5 @@ export function search(models: CatalogModel[], typed: string): CatalogModel[] {
         const text = `${names.join(' ')} ${names.join('')}`; // "llama3" is in "Llama 3"
         return words.every((word) => has(text, word));
     });
-    return found.sort((a, b) => (familyOf(a) === familyOf(b) ? b.label.localeCompare(a.label, 'en', { numeric: true }) : 0));
+    return found.sort((a, b) => (familyOf(a) === familyOf(b) ? numberOf(b) - numberOf(a) : 0));
 }

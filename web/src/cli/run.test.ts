@@ -147,7 +147,7 @@ test('a link that knows more than this version says so and is used', async () =>
     expect(status).toBe(0);
     expect(err).toBe(
         'The link has parts that Fourfold does not know. They are ignored: other.\n' +
-            'A newer version of the page made this link. Some of it may be missing here.\n',
+            'A newer version of the page made this link. Some of it may be missing.\n',
     );
     expect(JSON.parse(asked[0]?.[1] ?? '')).toMatchObject({ gpus: 16 });
 });
