@@ -73,11 +73,11 @@ static void read_axes(Import& in) {
 
 // Experts, and attention to what is squeezed, where those are said; the width of an expert stands beside the others' only where they
 // differ.
-static void read_parts(Import& in, Json& config) {
+static void read_parts(Import& in, const std::string& block, Json& config) {
     const bool latent = in.text("attention_type", "model") == "mla";
     const auto experts = in.whole("num_experts", "model");
     if (experts && *experts > 1) config[latent ? "n_routed_experts" : "num_local_experts"] = *experts;
-    if (latent || (experts && *experts > 1)) config["model_type"] = latent ? "deepseek_v3" : "mixtral";
+    if (latent || (experts && *experts > 1)) config["model_type"] = latent ? "deepseek_v3" : block == "gpt_oss" ? "gpt_oss" : "mixtral";
     constexpr const char* kSame[] = {"num_experts_per_tok", "q_lora_rank",      "kv_lora_rank",
                                      "qk_nope_head_dim",    "qk_rope_head_dim", "v_head_dim"};
     for (const char* key : kSame)
@@ -127,9 +127,9 @@ static void read_sizes(Import& in) {
     if (in.has("logits_via_embedding")) config["tie_word_embeddings"] = in.on("logits_via_embedding", "model");
     if (const Entry* parts = in.last("mlp_activations"); parts != nullptr && parts->value.is_array() && parts->value.size() == 1)
         config["gated_mlp"] = false;
-    if (const std::string block = in.text("decoder_block", "model").value_or("default"); !is_counted_block(block))
-        in.mark("decoder_block", Fate::unknown);
-    read_parts(in, config);
+    const std::string block = in.text("decoder_block", "model").value_or("default");
+    if (!is_counted_block(block)) in.mark("decoder_block", Fate::unknown);
+    read_parts(in, block, config);
     Problems problems;
     ImportReport report;
     const bool whole = config.contains("hidden_size") && config.contains("vocab_size") && config.contains("num_key_value_heads");

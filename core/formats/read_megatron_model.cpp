@@ -278,13 +278,12 @@ static bool same_numbers(const Model& known, const Model& said) {
     return attention && biases && positions && dense && have_same_groups(known.experts, said.experts);
 }
 
-// The models of the catalogue with these sizes, whose vocabulary (padded or not) is the given one, if any.
-static std::vector<const CatalogModel*> known_models(const Model& model, std::optional<std::int64_t> vocabulary) {
-    constexpr std::int64_t kPadding = 1'024;
+// The models of the catalogue with these sizes, whose vocabulary is the given one, if any, or that padded by fewer words than `multiple`.
+static std::vector<const CatalogModel*> known_models(const Model& model, std::optional<std::int64_t> vocabulary, std::int64_t multiple) {
     std::vector<const CatalogModel*> found;
     for (const CatalogModel& one : catalog_models().list)
         if (same_shape(one.model, model) &&
-            (!vocabulary || (*vocabulary >= one.model.vocabulary && *vocabulary <= one.model.vocabulary + kPadding)))
+            (!vocabulary || (*vocabulary >= one.model.vocabulary && *vocabulary - one.model.vocabulary < multiple)))
             found.push_back(&one);
     return found;
 }
@@ -348,7 +347,10 @@ void read_megatron_model(Import& in) {
     ImportReport report;
     auto model = read_model(config, "", problems, report);
     if (!model) return;
-    auto known = known_models(*model, vocabulary);
+    constexpr std::int64_t kMost = 1'024;
+    const std::int64_t rows = in.whole("make_vocab_size_divisible_by", "").value_or(128);
+    const std::int64_t multiple = std::clamp<std::int64_t>(rows, 1, kMost) * in.job.value("tensor_parallel", std::int64_t{1});
+    auto known = known_models(*model, vocabulary, std::clamp<std::int64_t>(multiple, 1, kMost));
     // The merges of GPT-2 are no SentencePiece model.
     constexpr std::int64_t kGpt2 = 50'257;
     const bool another = have_one_vocabulary(known) && !vocabulary && known[0]->model.vocabulary == kGpt2 &&

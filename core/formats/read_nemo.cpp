@@ -373,6 +373,7 @@ void read_recipe(Import& in, bool bridge) {
 }  // namespace
 
 int bridge_likeness(const std::vector<Entry>& entries) {
+    if (count_like(entries, {"*system.*_parallel_size"}) > 0) return 0;  // FlagScale: Megatron-LM's arguments in sections
     return count_like(entries, {"model.*_parallel*", "model.seq_length*", "model.recompute*", "model.num_layers*", "train.*batch_size",
                                 "ddp.*", "comm_overlap*", "cfg.*", "config.model.*", "hf_path"});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -285,6 +286,7 @@ class Run {
         if (name == "false") return Truth::no;
         if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
         if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
+        if (name == "shift") shift(found.words);
         if (starts_nothing(name)) return Truth::yes;
         if (name == "eval") {
             again(joined_words({found.words.begin() + 1, found.words.end()}), found.line);
@@ -354,12 +356,26 @@ class Run {
         --calls_;
     }
 
+    // The words of a call: "$1", "$#", "$@".
+    void give(ShellWords words) {
+        for (std::size_t i = 0; i < words.size(); ++i) variables_[std::to_string(i + 1)] = {{words[i]}};
+        variables_["#"] = {{{std::to_string(words.size())}}};
+        variables_["@"] = variables_["*"] = {std::move(words), true};
+    }
+
+    void shift(const ShellWords& words) {
+        const auto given = variables_.find("@");
+        const std::size_t count = words.size() > 1 ? std::strtoul(words[1].text.c_str(), nullptr, 10) : 1;
+        if (given == variables_.end() || count > given->second.words.size()) return;
+        ShellWords left(given->second.words.begin() + static_cast<std::ptrdiff_t>(count), given->second.words.end());
+        for (std::size_t i = 1; i <= count; ++i) variables_.erase(std::to_string(left.size() + i));
+        give(std::move(left));
+    }
+
     void call(const std::vector<ShellClause>& body, const ShellWords& words) {
         if (++calls_ <= kDeepestCalls && !body.empty()) {
             const ShellVariables before = variables_;
-            for (std::size_t i = 1; i < words.size(); ++i) variables_[std::to_string(i)] = {{words[i]}};
-            variables_["@"] = variables_["*"] = {{words.begin() + 1, words.end()}, true};
-            variables_["#"] = {{{std::to_string(words.size() - 1)}}};
+            give({words.begin() + 1, words.end()});
             const ShellNodes nodes(body[0].body);  // it may define itself anew
             run(nodes);
             for (auto it = variables_.begin(); it != variables_.end();) {

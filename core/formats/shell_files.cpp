@@ -20,22 +20,23 @@ bool holds_command(std::string_view text) {
     for (const std::string_view program : {"python", "python3", "torchrun", "deepspeed", "accelerate", "srun"})
         for (std::size_t at = text.find(program); at != std::string_view::npos; at = text.find(program, at + 1)) {
             const bool begins = at == 0 || kSeparators.find(text[at - 1]) != std::string_view::npos || text[at - 1] == '/';
-            const std::size_t end = at + program.size();
+            const std::size_t end = std::min(text.find_first_not_of(".0123456789", at + program.size()), text.size());  // "python3.10"
             if (begins && end < text.size() && text[end] == ' ' && text.find_first_not_of(' ', end) != std::string_view::npos) return true;
         }
     return false;
 }
 
-// What starts a program somewhere else has the command as one word: "ssh host '…'", "xpk workload create --command='…'".
+// What starts a program somewhere else has the command as one word: "ssh host '…'", "xpk workload create --command='…'", MaxText's
+// "python multihost_runner.py --COMMAND='…'".
 static std::optional<ShellInside> in_one_word(const ShellWords& words) {
     constexpr std::string_view kTrainers[] = {"python", "python3", "torchrun", "deepspeed", "accelerate", "srun"};
     const std::string_view program = std::string_view(words[0].text).substr(words[0].text.rfind('/') + 1);
-    if (std::find(std::begin(kTrainers), std::end(kTrainers), program) != std::end(kTrainers)) return std::nullopt;
+    const bool trains = std::find(std::begin(kTrainers), std::end(kTrainers), program) != std::end(kTrainers);
     for (std::size_t k = 1; k < words.size(); ++k) {
         const std::string& word = words[k].text;
         const std::size_t cut = word.starts_with("--") ? std::min(word.find('='), word.find(' ')) : std::string::npos;
         const std::string text = cut == std::string::npos ? word : word.substr(cut + 1);
-        const bool flag = text.starts_with("-");
+        const bool flag = text.starts_with("-") || (trains && !word.starts_with("--COMMAND="));
         if (words[k].comes_from_one && !flag && holds_command(text))
             return ShellInside{{text, words[k].line}, {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(k)}};
     }

@@ -97,6 +97,10 @@ TEST_CASE("a command as one word of another, or in a text that nothing starts he
     CHECK(some(first_of_script("xpk workload create --cluster c --command=\"set -e && " + maxtext + " | tee log\"\n"),
                {"model", "sequence_length", "micro_batch"}) == said);
     CHECK(some(first_of_script("ssh host '" + maxtext + "'\n"), {"model", "sequence_length", "micro_batch"}) == said);
+    const std::string runner =
+        "python multihost_runner.py --TPU_PREFIX=$TPU --COMMAND=\"\n  sudo docker run -w /a image bash -c \\\"\n    python3.10" +
+        maxtext.substr(7) + "\n  \\\"\n\"\n";
+    CHECK(some(first_of_script(runner), {"model", "sequence_length", "micro_batch"}) == said);
     const Json kept = first_of_script("LENGTH=4096\nCOMMAND=\"" + maxtext + "\"\n");
     CHECK(some(kept, {"model", "sequence_length", "micro_batch"}) == said);
     CHECK(fate(kept, "model_name") == "used 2");

@@ -119,6 +119,19 @@ TEST_CASE("forks of Megatron-LM: their own names, and comments among the argumen
     for (const Json& key : job["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
 }
 
+TEST_CASE("a vocabulary is a known model's where it may be that one padded") {
+    const std::string run =
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 "
+        "--group-query-attention --num-query-groups 8 --swiglu --normalization RMSNorm --position-embedding-type rope "
+        "--untie-embeddings-and-output-weights --disable-bias-linear --seq-length 8192 --max-position-embeddings 8192 "
+        "--micro-batch-size 1 --bf16 ";
+    const auto model = [&](const std::string& more) { return job_of(run + more + "\n")["job"]["model"]; };
+    CHECK(model("--padded-vocab-size 128256") == "llama-3-8b");
+    CHECK(model("--tensor-model-parallel-size 8 --padded-vocab-size 129024") == "llama-3-8b");
+    CHECK(model("--padded-vocab-size 129024")["vocab_size"] == 129'024);
+    CHECK(model("--tensor-model-parallel-size 8 --padded-vocab-size 129280")["vocab_size"] == 129'280);
+}
+
 TEST_CASE("Age and TSUBAME: what the scheduler tells about its nodes") {
     const std::string run = "NUM_GPUS=$(($NHOSTS * 4))\nmpirun -np $NUM_GPUS python p.py --defer-embedding-wgrad-compute " + kSizes;
     CHECK(some(job_of("#$ -l node_f=4\n" + run), {"gpus", "deferred_embedding_gradient"}) == R"(gpus=16 deferred_embedding_gradient="on")");

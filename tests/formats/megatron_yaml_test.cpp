@@ -60,6 +60,23 @@ MODEL_ARGS.--lr = 0.0003
         "recompute_modules=\"core_attn,mlp\"");
 }
 
+TEST_CASE("FlagScale: the arguments in sections of a system and a model") {
+    const Json job = first_of(
+        "system.tensor_model_parallel_size = 2\nsystem.pipeline_model_parallel_size = 2\nsystem.disable_bias_linear = true\n"
+        "system.precision.bf16 = true\nmodel.num_layers = 4\nmodel.hidden_size = 2048\nmodel.num_attention_heads = 16\n"
+        "model.seq_length = 4096\nmodel.swiglu = true\nmodel.normalization = \"RMSNorm\"\nmodel.position_embedding_type = \"rope\"\n"
+        "model.untie_embeddings_and_output_weights = true\nmodel.ffn_hidden_size = 5632\nmodel.moe_ffn_hidden_size = 1408\n"
+        "model.num_experts = 4\nmodel.moe_router_topk = 2\nmodel.vocab_size = 32000\nmodel.micro_batch_size = 1\n"
+        "model.optimizer.lr_scheduler.lr = 0.003\n");
+    CHECK(some(job, {"tensor_parallel", "pipeline_parallel", "sequence_length", "micro_batch", "precision"}) ==
+          "tensor_parallel=2 pipeline_parallel=2 sequence_length=4096 micro_batch=1 precision=\"bf16\"");
+    const Json model = job["job"]["model"];
+    CHECK(model["num_hidden_layers"] == 4);
+    CHECK(model["num_local_experts"] == 4);
+    CHECK(model["num_experts_per_tok"] == 2);
+    CHECK(model["moe_intermediate_size"] == 1408);
+}
+
 TEST_CASE("several lists of arguments are several jobs") {
     const Json answer = read_settings_of(R"(small.MODEL_ARGS.--num-layers = 2
 small.MODEL_ARGS.--hidden-size = 64

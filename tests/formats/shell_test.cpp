@@ -65,6 +65,8 @@ TEST_CASE("a shell script: a known condition is followed, an open one leaves ope
     CHECK(started("for i in 1; do run $i; done") == "run|1");
     CHECK(started("for i in 1 2; do run $i; done") == "run|${i}");
     CHECK(started("while [[ $# -gt 0 ]]; do A=1; shift; done\nrun $A") == "run|${A}");
+    CHECK(started("f() { local n=$1; shift 2; run $n $# $1 $@; }\nf a b c d") == "run|a|2|c|c|d");
+    CHECK(started("f() { shift; run $@; shift 3; run $@; }\nf a b c").ends_with("run|b|c"));
     const ShellScript read = read_shell("if [ \"$S\" = a ]; then L=1; elif [ \"$S\" = b ]; then L=2; fi\nrun $L");
     CHECK(read.choices.at("S") == std::vector<std::string>{"a", "b"});
 }

@@ -27,11 +27,17 @@ TEST_CASE("MaxText: the name \"default\" is no model's, a fork's decoder is not 
     const Json plain = first_of(text + "decoder_block = \"gpt3\"\nmlp_activations = [\"gelu\"]\n");
     CHECK(plain["job"]["model"]["gated_mlp"] == false);
     CHECK(fate(plain, "decoder_block").starts_with("used"));
+    // configs/models/gpt-oss-20b.yml: its attention has biases.
+    const Json experts =
+        first_of(text + "decoder_block = \"gpt_oss\"\nnum_experts = 32\nnum_experts_per_tok = 4\nbase_moe_mlp_dim = 2816\n");
+    CHECK(experts["job"]["model"]["model_type"] == "gpt_oss");
+    CHECK(experts["job"]["model"]["num_local_experts"] == 32);
 }
 
 TEST_CASE("Megatron-DeepSpeed: the first version of FlashAttention; words for a container and for mpirun say nothing") {
     const Json job = first_of_script(
-        "mpirun --mca a 1 --map-by ppr:1:node apptainer exec --nv --bind /a:/a deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 8 "
+        "mpirun --mca a 1 --map-by ppr:1:node apptainer exec --nv --bind /a:/a deepspeed --num_gpus 8 --launcher pdsh --launcher_args=-q "
+        "--no_ssh_check --no_ssh --bind_cores_to_rank --enable_each_rank_log logs pretrain_gpt.py --num-layers 8 "
         "--hidden-size 512 --num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 --vocab-size 1000 "
         "--micro-batch-size 1 --bf16 --deepspeed --zero-stage 1 --use-flash-attn-v1\n");
     CHECK(some(job, {"attention", "gpus"}) == R"(attention="flash" gpus=8)");
