@@ -349,7 +349,8 @@ void read_megatron_model(Import& in) {
     if (!model) return;
     constexpr std::int64_t kMost = 1'024;
     const std::int64_t rows = in.whole("make_vocab_size_divisible_by", "").value_or(128);
-    const std::int64_t multiple = std::clamp<std::int64_t>(rows, 1, kMost) * in.job.value("tensor_parallel", std::int64_t{1});
+    const std::int64_t multiple =
+        std::clamp<std::int64_t>(rows, 1, kMost) * std::clamp<std::int64_t>(in.job.value("tensor_parallel", std::int64_t{1}), 1, kMost);
     auto known = known_models(*model, vocabulary, std::clamp<std::int64_t>(multiple, 1, kMost));
     // The merges of GPT-2 are no SentencePiece model.
     constexpr std::int64_t kGpt2 = 50'257;
