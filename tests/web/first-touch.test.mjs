@@ -247,7 +247,7 @@ describe('a worker that dies', () => {
         // Some end meanwhile by themselves.
         for (const worker of page.workers()) await worker.evaluate(() => { globalThis.postMessage = () => close(); }).catch(() => {});
         await page.locator('#field-gpus').fill('32');
-        await page.getByText(/stopped unexpectedly/).waitFor();
+        await page.getByText(/stopped and was started again/).waitFor();
     });
 
     touchTest('does not die of a message that says nothing', { slow: false, hold: /nothing/ }, async ({ page }) => {
