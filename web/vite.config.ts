@@ -15,8 +15,8 @@ export default defineConfig(({ mode }) => ({
     server: { fs: { allow: ['.', coreFolder, evidenceFolder] } },
     test: {
         // a busy machine is slow, and no fault of a test
-        testTimeout: 60_000,
-        expect: { poll: { timeout: 30_000 } },
+        testTimeout: 300_000,
+        expect: { poll: { timeout: 120_000 } },
         projects: [
             { extends: true, test: { name: 'plain', include: ['src/**/*.test.ts'], setupFiles: ['src/words/setup.ts'] } },
             {

@@ -23,7 +23,7 @@ export async function startChromium({ serviceWorkers = 'block' } = {}) {
         args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run',
             '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     });
-    browser.setDefaultTimeout(30_000);   // a machine that does much else is slow, not wrong
+    browser.setDefaultTimeout(180_000);   // a machine that does much else is slow, not wrong: nobody waits for it where all is well
     return {
         browser,
         async stop() {

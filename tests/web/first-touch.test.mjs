@@ -10,7 +10,7 @@ import { startChromium } from './chromium.mjs';
 import { root } from './module.mjs';
 import { slowDown } from './slow.mjs';
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 180_000;
 const LINK = '?v=1&model=llama-3.1-70b&gpu=a100-sxm-80gb&gpus=64&seq=4096&batch=512';
 
 let served, chromium;

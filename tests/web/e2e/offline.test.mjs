@@ -85,7 +85,7 @@ test('the list of the service worker has every file that the page may ask for', 
     assert.ok(size < 3.27e6, `${size} bytes`);
 });
 
-test('after the first visit all works without a network: another run, another language, parts that were never opened', { timeout: 180_000 }, () =>
+test('after the first visit all works without a network: another run, another language, parts that were never opened', { timeout: 900_000 }, () =>
     withHost(async (host) => {
         await whole(await host.open());
         await host.down();
@@ -107,7 +107,7 @@ test('after the first visit all works without a network: another run, another la
     }),
 );
 
-test('a newer build is offered to a tab that is open, and there at once for a new one', { timeout: 180_000 }, () =>
+test('a newer build is offered to a tab that is open, and there at once for a new one', { timeout: 900_000 }, () =>
     withHost(async (host) => {
         const page = await host.open(run);
         await whole(page);
@@ -134,7 +134,7 @@ test('a newer build is offered to a tab that is open, and there at once for a ne
     }),
 );
 
-test('a newer build that is not whole is not kept: the older one stays, whole', { timeout: 180_000 }, () =>
+test('a newer build that is not whole is not kept: the older one stays, whole', { timeout: 900_000 }, () =>
     withHost(async (host) => {
         const page = await host.open();
         await whole(page);
