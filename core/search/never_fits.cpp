@@ -62,7 +62,7 @@ NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
         set_form(plan, form);
         if (!is_legal_pipeline(space_.model, plan)) continue;
         fewest = form.virtual_stages;
-        if (!is_legal && layers_differ_ && !some_states_fit(plan)) return Lean::does_not_fit;
+        if (!is_legal && layers_differ_ && (!some_layer_fits(plan) || !some_states_fit(plan))) return Lean::does_not_fit;
         is_legal = true;
         if (lay_out(space_.model, plan, form, times) && fits_with_savings(plan, form, times)) return Lean::fits;
     }
@@ -103,6 +103,38 @@ bool NeverFits::some_states_fit(Plan plan) const {
         plan.zero = zero;
         return states_fit(plan);
     });
+}
+
+// Whether a stage of one layer would fit, of the kind and in the way that needs least: every layout has a stage with that at least.
+bool NeverFits::some_layer_fits(Plan plan) const {
+    if (space_.method == Method::fujii2024 || plan.token_slices > 1) return true;
+    if (savings_.swaps()) plan.activation_offload = 1;
+    plan.recompute_layers = 1;
+    const auto fits = [&](Recompute recompute, std::uint32_t modules) {
+        plan.recompute = recompute, plan.recompute_modules = modules;
+        return one_layer_fits(plan, &Stage::dense) || one_layer_fits(plan, &Stage::experts);
+    };
+    ModuleSets sets;
+    if (savings_.recomputes() || savings_.chooses_modules()) sets = savings_.modules_to_try();
+    const bool any_whole = savings_.recomputes() || base_.recompute == Recompute::full || base_.recompute == Recompute::block;
+    return std::any_of(all_.zero.begin(), all_.zero.end(), [&](Zero zero) {
+        plan.zero = zero;
+        return (any_whole && fits(Recompute::full, 0)) || fits(base_.recompute, base_.recompute_modules) ||
+               (savings_.recomputes_operations() && fits(Recompute::operations, 0)) ||
+               std::any_of(sets.begin(), sets.end(), [&](std::uint32_t modules) { return fits(Recompute::selective, modules); });
+    });
+}
+
+bool NeverFits::one_layer_fits(const Plan& plan, LayerCount Stage::*kind) const {
+    Stage stage;
+    LayerCount& layer = stage.*kind;
+    layer.held = 1;
+    stage.last_is_expert = kind == &Stage::experts;
+    if (plan.recompute == Recompute::full)
+        layer.recomputed = stage.checkpoints = stage.unit = 1;
+    else
+        layer.alive = 1;
+    return scorer_.may_hold(plan, detailed<double>(space_.model, plan, scorer_.framework(), stage).peak_bytes);
 }
 
 // Whether weights, gradients and optimizer states of all stages would fit if they were shared out evenly: no layout needs less. Where

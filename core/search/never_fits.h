@@ -26,6 +26,8 @@ class NeverFits {
     bool fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times);
     bool some_states_fit(Plan plan) const;
     bool states_fit(const Plan& plan) const;
+    bool some_layer_fits(Plan plan) const;
+    bool one_layer_fits(const Plan& plan, LayerCount Stage::*kind) const;
     std::size_t place_of(const Plan& plan) const;
 
     const SearchSpace& space_;
