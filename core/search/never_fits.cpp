@@ -62,15 +62,16 @@ NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
         set_form(plan, form);
         if (!is_legal_pipeline(space_.model, plan)) continue;
         fewest = form.virtual_stages;
-        if (!is_legal && layers_differ_ && (!some_layer_fits(plan) || !some_states_fit(plan))) return Lean::does_not_fit;
+        if (!is_legal && layers_differ_ && !fits_with_savings(plan, form, times, true)) return Lean::does_not_fit;
         is_legal = true;
-        if (lay_out(space_.model, plan, form, times) && fits_with_savings(plan, form, times)) return Lean::fits;
+        if (lay_out(space_.model, plan, form, times) && fits_with_savings(plan, form, times, false)) return Lean::fits;
     }
     return is_legal ? Lean::does_not_fit : Lean::illegal;
 }
 
 // Whether any ZeRO and recomputation makes one form of the pipeline fit, or may, where that is not known without more.
-bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times) {
+// `mean_stage`: whether it makes the mean stage fit, with which any layout might.
+bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times, bool mean_stage) {
     const bool recomputes = savings_.recomputes();
     if (savings_.swaps()) plan.activation_offload = 1;
     const Recompute leanest = recomputes ? Recompute::full : base_.recompute;
@@ -88,6 +89,10 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
             plan.zero = zero, plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;
             plan.recompute_modules = in_parts ? tried.begin()[way - 2] : base_.recompute_modules;
             if (recompute == Recompute::block && space_.plan.recompute_layers == kAuto) return true;
+            if (mean_stage) {
+                if (mean_stage_fits(plan)) return true;
+                continue;
+            }
             // single operations may leave less than whole layers do, where layers are of two kinds
             const bool is_lean = recompute == leanest || recompute == Recompute::operations || savings_.swaps();
             const bool may_be_moved = !layers_differ_ && is_lean;
@@ -98,60 +103,25 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
     return false;
 }
 
-bool NeverFits::some_states_fit(Plan plan) const {
-    return std::any_of(all_.zero.begin(), all_.zero.end(), [&](Zero zero) {
-        plan.zero = zero;
-        return states_fit(plan);
-    });
-}
-
-// Whether a stage of one layer would fit, of the kind and in the way that needs least: every layout has a stage with that at least.
-bool NeverFits::some_layer_fits(Plan plan) const {
+// Whether the mean stage would fit, with one layer of the kind that needs less at work: on the fullest of the stages that hold layers lies
+// no less, wherever the layers stand.
+bool NeverFits::mean_stage_fits(const Plan& plan) const {
     if (space_.method == Method::fujii2024 || plan.token_slices > 1) return true;
-    if (savings_.swaps()) plan.activation_offload = 1;
-    plan.recompute_layers = 1;
-    const auto fits = [&](Recompute recompute, std::uint32_t modules) {
-        plan.recompute = recompute, plan.recompute_modules = modules;
-        return one_layer_fits(plan, &Stage::dense) || one_layer_fits(plan, &Stage::experts);
-    };
-    ModuleSets sets;
-    if (savings_.recomputes() || savings_.chooses_modules()) sets = savings_.modules_to_try();
-    const bool any_whole = savings_.recomputes() || base_.recompute == Recompute::full || base_.recompute == Recompute::block;
-    return std::any_of(all_.zero.begin(), all_.zero.end(), [&](Zero zero) {
-        plan.zero = zero;
-        return (any_whole && fits(Recompute::full, 0)) || fits(base_.recompute, base_.recompute_modules) ||
-               (savings_.recomputes_operations() && fits(Recompute::operations, 0)) ||
-               std::any_of(sets.begin(), sets.end(), [&](std::uint32_t modules) { return fits(Recompute::selective, modules); });
-    });
-}
-
-bool NeverFits::one_layer_fits(const Plan& plan, LayerCount Stage::*kind) const {
-    Stage stage;
-    LayerCount& layer = stage.*kind;
-    layer.held = 1;
-    stage.last_is_expert = kind == &Stage::experts;
-    if (plan.recompute == Recompute::full)
-        layer.recomputed = stage.checkpoints = stage.unit = 1;
-    else
-        layer.alive = 1;
-    return scorer_.may_hold(plan, detailed<double>(space_.model, plan, scorer_.framework(), stage).peak_bytes);
-}
-
-// Whether weights, gradients and optimizer states of all stages would fit if they were shared out evenly: no layout needs less. Where
-// layers differ, moving one changes what its neighbours hold: then the states of all stages together say whether moving may help.
-bool NeverFits::states_fit(const Plan& plan) const {
-    if (space_.method == Method::fujii2024) return true;  // it looks at the first stage alone
-    const Stages stages(space_.model, plan);
-    double sum = 0;
-    for (std::int32_t i = 0, next = 0; i < plan.pipeline_parallel; i = next) {
-        next = stages.next_different(i);
-        const Items<double> items = detailed<double>(space_.model, plan, scorer_.framework(), stages.at_rest(i)).items;
-        for (std::size_t k = 0; k < items.size(); ++k) {
-            const Group group = text(items.item(k)).group;
-            if (group == Group::weights || group == Group::gradients || group == Group::optimizer) sum += (next - i) * items.bytes(k);
-        }
+    const ExpertLayers& with_experts = space_.model.expert_layers;
+    const double share = static_cast<double>(plan.pieces_per_stage()) / static_cast<double>(plan.chunks());
+    const double experts = share * static_cast<double>(with_experts.count());
+    Stage mean;
+    mean.experts.held = experts;
+    mean.dense.held = share * static_cast<double>(space_.model.layers) - experts;
+    for (const bool expert : {false, true}) {
+        Stage stage = mean;
+        LayerCount& at_work = expert ? stage.experts : stage.dense;
+        (plan.recompute == Recompute::full ? at_work.recomputed : at_work.alive) = 1;
+        if (plan.recompute == Recompute::full) stage.checkpoints = stage.unit = 1;
+        stage.last_is_expert = expert;
+        if (scorer_.may_hold(plan, detailed<double>(space_.model, plan, scorer_.framework(), stage).peak_bytes)) return true;
     }
-    return scorer_.may_hold(plan, sum / static_cast<double>(plan.pipeline_parallel));
+    return false;
 }
 
 }  // namespace fourfold

@@ -23,11 +23,8 @@ class NeverFits {
  private:
     enum class Lean : std::uint8_t { illegal, fits, does_not_fit };
     Lean leanest_of(Plan plan, const LayerTimes& times);
-    bool fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times);
-    bool some_states_fit(Plan plan) const;
-    bool states_fit(const Plan& plan) const;
-    bool some_layer_fits(Plan plan) const;
-    bool one_layer_fits(const Plan& plan, LayerCount Stage::*kind) const;
+    bool fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times, bool mean_stage);
+    bool mean_stage_fits(const Plan& plan) const;
     std::size_t place_of(const Plan& plan) const;
 
     const SearchSpace& space_;
