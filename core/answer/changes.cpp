@@ -40,6 +40,7 @@ class Proposals {
             return add(Text(label).with("value", value), touches, [&](Plan& p) { p.*degree = value; });
         }
     }
+    bool any_fits() const { return now_.verdict.fit == Fit::fits || (!list.empty() && makes_fit(list.front())); }
     std::vector<Change> list;
 
  private:
@@ -159,6 +160,15 @@ void propose_search(Proposals& propose, const Plan& asked) {
     propose.add("change.search_split", "touches.whole_split", [&](Plan& p) { p = trial; });
 }
 
+// Another training. Only where nothing else makes the run fit: who asks for all weights wants them.
+void propose_adapters(Proposals& propose, const Plan& asked) {
+    constexpr const char* kLabels[] = {"change.adapters", "change.adapters_nf4"};
+    for (const FrozenWeights frozen : {FrozenWeights::bf16, FrozenWeights::nf4})
+        if (!asked.freezes() && !propose.any_fits())
+            propose.add(kLabels[frozen == FrozenWeights::nf4], "touches.adapters",
+                        [&](Plan& p) { p.trained = TrainedPart::lora, p.frozen_weights = frozen; });
+}
+
 }  // namespace
 
 std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& shown, const Estimated& now) {
@@ -168,6 +178,7 @@ std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& show
     propose_recomputation(propose, space.model, shown);
     propose_states(propose, shown);
     propose_kernels(propose, shown);
+    propose_adapters(propose, space.plan);
     return std::move(propose.list);
 }
 

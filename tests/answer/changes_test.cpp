@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "api.h"
+#include "job/job.h"
 #include "memory/curve.h"
 #include "model/catalog.h"
 #include "plan/rules.h"
@@ -106,6 +107,27 @@ TEST_CASE("changes: each is one step, legal, and saves; first what makes it fit,
     }
     CHECK(recomputes);
     CHECK(smaller);
+}
+
+// Llama 3.1 70B trains 70.6 B weights at 16 bytes and more: no plan holds that on one GPU. Frozen in 16 bits they are 141 GB, in 4 bits 36.
+TEST_CASE("changes: another training is proposed only where nothing else makes the run fit") {
+    Example e = llama_70b();
+    e.plan = open_plan();
+    const auto proposed = [&](std::int64_t gpus) {
+        e.plan.gpus = gpus, e.plan.gpus_per_node = 8, e.plan.sequence_length = 4'096, e.plan.global_batch = 16;
+        std::vector<std::string> labels;
+        const auto chosen = choose(e.space());
+        if (!chosen) return labels;
+        const Estimated& now = chosen->estimate;
+        for (const Change& change : changes_that_save(e.space(), now.plan, now))
+            if (change.set.contains("trained"))
+                labels.push_back(tests::said(change.label) + (change.after.verdict.fit == Fit::fits ? " fits" : ""));
+        return labels;
+    };
+    CHECK(proposed(1) == std::vector<std::string>{"change.adapters_nf4 fits", "change.adapters"});
+    CHECK(proposed(2) == std::vector<std::string>{"change.adapters_nf4 fits", "change.adapters"});
+    CHECK(proposed(4) == std::vector<std::string>{"change.adapters fits"});
+    CHECK(proposed(64).empty());  // it fits as it is
 }
 
 TEST_CASE("changes: what is already done is not proposed") {
