@@ -41,6 +41,18 @@ function rowsOf(answer: Estimate, catalog: Catalog, job: Job): string[][] {
     return rows;
 }
 
+// What a config.json or a script was taken for: a model without a name is told by its size.
+function modelRow({ model }: Estimate): string[][] {
+    if (model.label) return [];
+    const { num_hidden_layers: layers, hidden_size: hidden } = model.config;
+    return [
+        [
+            say('cli.row.model'),
+            say('cli.model', { parameters: format.short(model.parameters), layers: Number(layers), hidden: Number(hidden) }),
+        ],
+    ];
+}
+
 // What would help most, as the page has it.
 function changesOf({ core, request }: Asked): string[] {
     const others = JSON.parse(core.alternatives(JSON.stringify(request))) as Alternatives | Refusal;
@@ -65,7 +77,7 @@ export function fit(asked: Asked): Done {
         text: [
             coloured(summaryOf(page), answer.class, io),
             '',
-            table(rowsOf(answer, catalog, job)),
+            table([...modelRow(answer), ...rowsOf(answer, catalog, job)]),
             ...(fits ? [] : changesOf(asked)),
         ].join('\n'),
         notes: answer.warnings.map(problemText),

@@ -1194,6 +1194,7 @@ export interface Words {
     'cli.option.links': null;
     'cli.option.seconds': null;
     'cli.option.file': null;
+    'cli.row.model': null;
     'cli.row.memory': null;
     'cli.row.step': null;
     'cli.row.training': null;
@@ -1201,6 +1202,7 @@ export interface Words {
     'cli.row.energy': null;
     'cli.row.plan': null;
     'cli.row.link': null;
+    'cli.model': { parameters: string; layers: number; hidden: number };
     'cli.memory': { used: string; card: string; line: string };
     'cli.step': { time: number; low: number; high: number; speed: string };
     'cli.training': { days: string; least: string; most: string; tokens: string };
