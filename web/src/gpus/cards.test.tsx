@@ -1,12 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Estimate, JobRefusal } from '../core/api';
+import type { Estimate, JobRefusal, JobRequest } from '../core/api';
 import { answeredOf, catalog, pageOf } from '../shared/test-data';
 import { cellsOf, later, show, tap, write } from '../shared/test-view';
 import { Cards } from './cards';
 
 const { page, answer } = answeredOf();
 const refused: JobRefusal = { ok: false, version: 2, problems: pageOf('bad-request').problems, job: null };
-const asker = (estimate: () => Promise<Estimate | JobRefusal>) => ({ estimate: vi.fn(estimate), stop: vi.fn(), end: vi.fn() });
+const asker = (estimate: (request: JobRequest) => Promise<Estimate | JobRefusal>) => ({
+    estimate: vi.fn(estimate),
+    stop: vi.fn(),
+    end: vi.fn(),
+});
 
 // Where nothing can tell whether it is on the screen, it is taken to be.
 beforeEach(() => vi.stubGlobal('IntersectionObserver', undefined));
@@ -34,13 +38,23 @@ test('days and money of every card, each a link to its run', async () => {
     expect(text()).toContain('Enter a number, for example 30.');
 });
 
-test('a price of the reader’s own is no dollars, in its own row either', async () => {
+test('list prices are compared, whatever the reader pays for one GPU; its link keeps that price', async () => {
     vi.useFakeTimers();
     const own = { ...page, job: { ...page.job, price_per_gpu_hour: 2 } };
-    const { find } = show(<Cards page={own} asker={asker(async () => answer)} />);
+    const prices: unknown[] = [];
+    const { find } = show(
+        <Cards
+            page={own}
+            asker={asker(async (request) => {
+                prices.push(request.price_per_gpu_hour);
+                return answer;
+            })}
+        />,
+    );
     await later(1000);
-    const dollars = cellsOf(find('table')).filter((cells) => cells[2]?.includes('$'));
-    expect(dollars).toHaveLength(catalog.gpus.length - 1);
+    expect(new Set(prices)).toEqual(new Set(['auto']));
+    expect(cellsOf(find('table')).filter((cells) => cells[2]?.includes('$'))).toHaveLength(catalog.gpus.length);
+    expect(find('link', 'H100 SXM 80 GB').getAttribute('href')).toContain('price=2');
 });
 
 test('what does not fit or cannot be says so, and the work can be stopped', async () => {

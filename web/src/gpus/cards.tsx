@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Catalog } from '../core/api';
 import { format } from '../format/format';
-import { gpuLabel, moneyOf, sizes } from '../shared/answer-words';
+import { gpuLabel, sizes } from '../shared/answer-words';
 import { problemText } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { Room } from '../shared/room';
@@ -29,7 +29,7 @@ const START_MONEY = 5e6; // US dollars
 const PAUSE_MS = 600; // after a key, before the whole catalogue is asked
 
 const timeOf = ({ run }: Fitting): string => format.training(run.days, run.days, run.days)[0];
-const costOf = ({ job, run }: Fitting): string => (run.cost === null ? say('cards.no_price') : moneyOf(job, run.cost));
+const costOf = ({ run }: Fitting): string => (run.cost === null ? say('cards.no_price') : format.dollars(run.cost));
 
 function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Set<Fitting> }) {
     const [fits] = fittingOf([one]);

@@ -75,13 +75,14 @@ export interface Progress {
     state: 'running' | 'stopped' | 'failed' | 'done';
 }
 
-// One after the other, on an instance of the core of its own. Returns what stops it.
+// One after the other, on an instance of the core of its own, all at list prices: what the reader pays for one GPU, in a currency that is not
+// said, is no measure of the others. Returns what stops it.
 export function workOut(asker: Asker, cards: readonly Card[], known: readonly Worked[], told: (progress: Progress) => void): () => void {
     let stopped = false;
     let worked = known;
     const go = async (): Promise<void> => {
         for (const card of cards.slice(known.length)) {
-            const answer = await asker.estimate(figures(card.job));
+            const answer = await asker.estimate(figures({ ...card.job, price_per_gpu_hour: 'auto' }));
             if (stopped) return;
             worked = [...worked, { ...card, answer }];
             told({ worked, state: 'running' });
