@@ -35,3 +35,25 @@ pageTest('a link to the room opens it, and no side scrolls on a phone', async ()
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     await eventually('too wide', wide, false);
 });
+
+pageTest('what is wrong is said at its field, and Back undoes one change after the other', async () => {
+    const page = await open('?gpus=8&depth=detail#phases');
+    const tokens = page.locator('#phase-1-tokens');
+    const before = await tokens.inputValue();
+    await tokens.fill('many');
+    await page.locator(`${ROOM} button.prime`).click();
+    await page.locator(`${ROOM} .problems`).waitFor();
+    assert.equal(await tokens.getAttribute('aria-invalid'), 'true');
+    const told = await page.locator(`[id="${await tokens.getAttribute('aria-describedby')}"]`).innerText();
+    assert.match(told, /“many”/);
+    assert.equal(await tokens.inputValue(), 'many');
+    await page.locator('#phase-1-gpus').fill('2 nodes');
+    await addressHas(page, '_16#');
+    await page.goBack();
+    await eventually('the field before', () => page.locator('#phase-1-gpus').inputValue(), '8');
+    assert.equal(await tokens.inputValue(), 'many');
+    await page.goBack();
+    await eventually('as it was opened', () => tokens.inputValue(), before);
+    await page.goForward();
+    await eventually('forward', () => tokens.inputValue(), 'many');
+});
