@@ -82,4 +82,5 @@ export function shareCells({ pools, ways: [best] }: Pooled): string[][] {
 }
 
 // What the numbers rest on.
-export const basisText = ({ job }: Pooled): string => sentences(job.price_per_gpu_hour !== 'auto' && say('pools.one_price'), say('pools.basis'));
+export const basisText = ({ job }: Pooled): string =>
+    sentences(job.price_per_gpu_hour !== 'auto' && say('pools.one_price'), say('pools.basis'));
