@@ -23,6 +23,9 @@ pageTest('a link holds the phases; each has a plan, and the days are summed', as
         }).length,
     );
     assert.equal(touching, 0, 'cells keep apart');
+    await page.setViewportSize({ width: 390, height: 800 });
+    const plan = await room.locator('[role=status] tbody td').first().boundingBox();
+    assert.ok(plan.width > 150, `a plan is read on a phone: ${plan.width} px`);
     await room.locator('#phase-2-gpus').fill('24');
     await addressHas(page, '_131072_4194304_24;keep_degrees=true');
     await eventually('the old answer', () => room.locator('.days-bar').count(), 0);
