@@ -1,7 +1,7 @@
 // A run in phases in words, for the page and the command line.
 import type { Catalog, Phase, PhasedRun } from '../core/api';
 import { format } from '../format/format';
-import { costOf } from '../shared/answer-words';
+import { moneyOf } from '../shared/answer-words';
 import { wholePlan } from '../shared/plan-words';
 import { say, sentences } from '../words/words';
 import type { Row } from './link';
@@ -28,7 +28,8 @@ export function lossText(answer: PhasedRun): string {
     return sentences(
         several && say('phases.changes', { changes: daysOf(total.change_days) }),
         say('phases.lost', { failures: daysOf(total.failure_days) }),
-        ...costOf(job, total),
+        total.cost !== null && say(job.price_per_gpu_hour === 'auto' ? 'step.cost' : 'step.cost_own', { cost: moneyOf(job, total.cost) }),
+        total.energy_kwh !== null && say('step.energy', { energy: format.energy(total.energy_kwh) }),
         several && keptText(answer),
     );
 }

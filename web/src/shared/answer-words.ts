@@ -48,7 +48,7 @@ function wholeRun(run: Run): string {
     return say('step.run', { tokens: format.short(run.tokens).replace(' ', '\u00a0'), time, low, high });
 }
 
-export const costOf = (job: Estimate['job'], { cost, energy_kwh }: Pick<Run, 'cost' | 'energy_kwh'>): (string | false)[] => [
+const costOf = (job: Estimate['job'], { cost, energy_kwh }: Run): (string | false)[] => [
     cost !== null && say(isListed(job) ? 'step.cost' : 'step.cost_own', { cost: moneyOf(job, cost) }),
     energy_kwh !== null && say('step.energy', { energy: format.energy(energy_kwh) }),
 ];
