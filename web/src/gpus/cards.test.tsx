@@ -37,7 +37,8 @@ test('days and money of every card, each a link to its run', async () => {
 test('a price of the reader’s own is no dollars, in its own row either', async () => {
     vi.useFakeTimers();
     const own = { ...page, job: { ...page.job, price_per_gpu_hour: 2 } };
-    const { find } = show(<Cards page={own} asker={asker(async () => answer)} />);
+    const { find, text } = show(<Cards page={own} asker={asker(async () => answer)} />);
+    expect(text()).toContain('H100 SXM 80 GB is counted at the price that you gave, as if it were in US dollars.');
     await later(1000);
     const dollars = cellsOf(find('table')).filter((cells) => cells[2]?.includes('$'));
     expect(dollars).toHaveLength(catalog.gpus.length - 1);

@@ -720,6 +720,7 @@ export interface Words {
     'limits.impossible': null;
     'limits.take': { what: string };
     'cards.intro': { gpus: number };
+    'cards.own_price': { gpu: string };
     'cards.region': null;
     'cards.progress': { done: number; all: number; state: string | boolean };
     'cards.stop': null;
