@@ -6,10 +6,11 @@ type Told = object | string | null; // what a room shows: an answer, a refusal, 
 const problemsOf = (told: Told): readonly Problem[] =>
     told !== null && typeof told === 'object' && 'problems' in told ? (told as Refusal).problems : [];
 const idOf = (field: string): string => `wrong-${field}`;
+const firstOf = (told: Told, field: string): Problem | undefined => problemsOf(told).find((problem) => problem.field === field);
 
 // Of a field of the request: what its NumberField is told.
 export function wrongAt(told: Told, field: string): { wrong: string | undefined; describedBy: string | undefined } {
-    const found = problemsOf(told).find((problem) => problem.field === field);
+    const found = firstOf(told, field);
     return { wrong: found && problemText(found), describedBy: found && idOf(field) };
 }
 
@@ -17,7 +18,7 @@ export function Refused({ told, nameOf }: { told: Refusal; nameOf(field: string)
     return (
         <ul class="problems">
             {problemsOf(told).map((problem) => (
-                <li key={problem.field + problem.rule} id={idOf(problem.field)}>
+                <li key={problem.field + problem.rule} id={firstOf(told, problem.field) === problem ? idOf(problem.field) : undefined}>
                     <p>
                         <b>{nameOf(problem.field)}</b> {problemText(problem)}
                     </p>
