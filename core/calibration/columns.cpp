@@ -110,7 +110,8 @@ RunColumns read_header(std::string_view line, std::size_t number, Problems& prob
     std::vector<std::string_view> cells;
     split_cells(line, columns.separator, cells);
     for (const std::string_view cell : cells) read_column(cell, number, known, columns, found);
-    found.move_to(problems);
+    // A line that names no column at all is no header: that alone is said.
+    if (std::any_of(columns.keys.begin(), columns.keys.end(), [](const std::string& key) { return !key.empty(); })) found.move_to(problems);
     const bool measures = std::any_of(std::begin(kMeasures), std::end(kMeasures), [&](const Measure& one) { return columns.has(one.key); });
     if (columns.names.size() > kMostColumns) columns.names.clear(), columns.keys.clear();
     if (!measures)

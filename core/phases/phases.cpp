@@ -262,8 +262,9 @@ Json describe_kept(const Phases& free, const std::optional<Phases>& kept) {
 }
 
 std::int64_t fullest(const Phases& phases) {
-    const auto most =
-        std::max_element(phases.begin(), phases.end(), [](const Phase& a, const Phase& b) { return a.estimate.share < b.estimate.share; });
+    const auto most = std::max_element(phases.begin(), phases.end(), [](const Phase& a, const Phase& b) {
+        return a.estimate.verdict.whole_bytes < b.estimate.verdict.whole_bytes;
+    });
     return most - phases.begin();
 }
 

@@ -192,6 +192,7 @@ TEST_CASE("bad input of every column is named") {
     CHECK(brief(answer_to(R"("gpus": 64)")["problems"]) == "runs[0].step_seconds missing null -> null");
     CHECK(brief(table("tp,pp,mb,tok/s\n2,1,1,")["problems"]) == "runs[0].tokens_per_second missing null -> null");
     CHECK(said(table("tp,pp,mb\n2,1,1")["problems"][0]["message"]) == R"(problem.runs.no_measure {"key":"step_seconds","line":1})");
+    CHECK(brief(table("iteration 10/ 500000 | consumed samples: 5120 |\n1")["problems"]) == "runs_text missing null -> null");
 }
 
 TEST_CASE("two measurements of one run: within 2 % the first is used, beyond both are named") {

@@ -140,7 +140,7 @@ TEST_CASE("phases: tokens of a step, the sums, and degrees that stay") {
     CHECK(number(free["total"]["days"]) == doctest::Approx(days));
     CHECK(number(free["total"]["gpu_hours"]) == doctest::Approx(hours));
     CHECK(number(free["total"]["cost"]) == doctest::Approx(2.5 * hours));
-    const std::size_t fullest = free["phases"][1]["share"] > free["phases"][0]["share"] ? 1 : 0;
+    const std::size_t fullest = free["phases"][1]["whole_bytes"] > free["phases"][0]["whole_bytes"] ? 1 : 0;
     CHECK(free["fullest"] == fullest);
     REQUIRE(free["kept"].is_object());
     request["keep_degrees"] = true;

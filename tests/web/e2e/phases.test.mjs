@@ -23,6 +23,9 @@ pageTest('a link holds the phases; each has a plan, and the days are summed', as
         }).length,
     );
     assert.equal(touching, 0, 'cells keep apart');
+    await page.setViewportSize({ width: 390, height: 800 });
+    const plan = await room.locator('[role=status] tbody td').first().boundingBox();
+    assert.ok(plan.width > 150, `a plan is read on a phone: ${plan.width} px`);
     await room.locator('#phase-2-gpus').fill('24');
     await addressHas(page, '_131072_4194304_24;keep_degrees=true');
     await eventually('the old answer', () => room.locator('.days-bar').count(), 0);
@@ -34,4 +37,26 @@ pageTest('a link to the room opens it, and no side scrolls on a phone', async ()
     await page.setViewportSize({ width: 390, height: 800 });
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     await eventually('too wide', wide, false);
+});
+
+pageTest('what is wrong is said at its field, and Back undoes one change after the other', async () => {
+    const page = await open('?gpus=8&depth=detail#phases');
+    const tokens = page.locator('#phase-1-tokens');
+    const before = await tokens.inputValue();
+    await tokens.fill('many');
+    await page.locator(`${ROOM} button.prime`).click();
+    await page.locator(`${ROOM} .problems`).waitFor();
+    assert.equal(await tokens.getAttribute('aria-invalid'), 'true');
+    const told = await page.locator(`[id="${await tokens.getAttribute('aria-describedby')}"]`).innerText();
+    assert.match(told, /“many”/);
+    assert.equal(await tokens.inputValue(), 'many');
+    await page.locator('#phase-1-gpus').fill('2 nodes');
+    await addressHas(page, '_16#');
+    await page.goBack();
+    await eventually('the field before', () => page.locator('#phase-1-gpus').inputValue(), '8');
+    assert.equal(await tokens.inputValue(), 'many');
+    await page.goBack();
+    await eventually('as it was opened', () => tokens.inputValue(), before);
+    await page.goForward();
+    await eventually('forward', () => tokens.inputValue(), 'many');
 });

@@ -109,5 +109,5 @@ export const words = {
     smallNode: (name, gb) => new RegExp(`◆ ${name} \\(${gb}.GB per GPU\\) works on stage \\d\\.`),
     bothNode: (name, speed, gb) => new RegExp(`◆ ${name} \\(${speed}.% speed, ${gb}.GB per GPU\\)`),
     stepInsteadOf: /a step takes ([\d.]+) s instead of ([\d.]+) s\./,
-    nothingToGain: /^Nothing to gain: all links are equally fast/,
+    nothingToGain: /^Nothing to gain: all links are equally fast in their slower direction/,
 };

@@ -53,3 +53,16 @@ test('an id that may mean several things offers each of them', () => {
     tap(find('button', 'H100 SXM 80 GB'));
     expect(act.change).toHaveBeenCalledWith({ gpu: 'h100-sxm-80gb' }, 'choose');
 });
+
+test('the nearest number that works is offered as it is', () => {
+    const problem = {
+        field: 'gpu.link_gbyte_per_s',
+        rule: 'range',
+        value: -3,
+        message: { id: 'x' },
+        suggestion: null,
+        nearest: 0.1,
+    } as const;
+    const { names } = show(<Problems page={pageOf('default', { problems: [problem] })} act={spies()} />);
+    expect(names('button')).toEqual(['Set Link inside a node to 0.1']);
+});

@@ -6,8 +6,8 @@ import { say, tell } from '../words/words';
 
 // A value as the form shows it: numbers in the reader's way, ids by their labels.
 function shownValue({ catalog }: Page, value: number | string): string {
-    if (typeof value === 'number') return format.count(value);
-    const named = [...catalog.gpus, ...catalog.models, ...catalog.clusters].find((entry) => entry.id === value);
+    if (typeof value === 'number') return format.number(value);
+    const named = [...catalog.gpus, ...catalog.models, ...catalog.clusters].find(({ id }) => id === value);
     return named?.label ?? value;
 }
 
@@ -18,7 +18,7 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
     const { nearest } = problem;
     const field = fieldOf(problem);
     const offered = page.problems.findIndex((other) => other.field === problem.field && other.nearest === nearest) < index;
-    if (offered || field === '' || problem.rule === 'unknown') return null;
+    if (offered || !field || problem.rule === 'unknown') return null;
     const label = labelOf(page.catalog.fields, field);
     const set = (value: number | string) => act.change({ [problem.field]: value }, 'choose');
     if (problem.candidates) {
@@ -63,7 +63,7 @@ export function Problems({ page, act }: { page: Page; act: Actions }) {
                     <h2>{say('problems.others', { count: others.length })}</h2>
                     <ul>
                         {others.map((problem, i) => (
-                            <li key={problemId(i + 1)}>
+                            <li key={i}>
                                 <p id={problemId(i + 1)}>{problemText(problem)}</p>
                                 <Remedy page={page} index={i + 1} act={act} />
                             </li>

@@ -34,7 +34,7 @@ test('how many at least, how long, and each number of GPUs with its verdict and 
     expect(large).toEqual([
         '64 GPUs',
         'It fits.',
-        plain(`${format.headline(fits.total_bytes, fits.card_bytes)} GB (${format.percent(fits.share)})`),
+        plain(`${format.headline(fits.whole_bytes, fits.card_bytes)} GB (${format.percent(fits.whole_bytes / fits.card_bytes)})`),
         plain('40 days (36 to 45)'),
         format.rounded(whole.gpu_hours),
     ]);

@@ -37,7 +37,10 @@ function Rows({ run, catalog }: { run: CatalogueRun; catalog: Catalog }) {
                         </th>
                         <td class={answer.class}>{say(`answer.${answer.class}`)}</td>
                         <td>
-                            {say('catalogue.memory', { used: format.headline(answer.total_bytes, answer.card_bytes), share: answer.share })}
+                            {say('catalogue.memory', {
+                                used: format.headline(answer.whole_bytes, answer.card_bytes),
+                                share: answer.whole_bytes / answer.card_bytes,
+                            })}
                         </td>
                         <td>{fits && whole ? say('catalogue.time', { time, low, high }) : '–'}</td>
                         <td class="r">{fits && whole ? format.rounded(whole.gpu_hours) : '–'}</td>

@@ -76,3 +76,20 @@ export function asRows(catalog: Catalog, { rows }: Calibration): string[][] {
         ]),
     ];
 }
+
+// A table as Markdown has it, with tabs; any other text as it is.
+export function withTabs(text: string): string {
+    const lines = text.trim().split(/\r?\n/);
+    const inside = lines.flatMap((line) => /^\s*\|(.*)\|\s*$/.exec(line)?.[1] ?? []);
+    if (inside.length < lines.length) return text;
+    const rows = inside.filter((line) => !/^[\s|:-]+$/.test(line)); // without the rule below the header
+    return rows
+        .map(
+            (line) =>
+                `${line
+                    .split('|')
+                    .map((cell) => cell.trim())
+                    .join('\t')}\n`,
+        )
+        .join('');
+}

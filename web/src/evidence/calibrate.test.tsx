@@ -5,6 +5,7 @@ import { goodOf, pageOf, refusalOf } from '../shared/test-data';
 import { cellsOf, choose, later, plain, show, spies, tap, textOf, unfold, write } from '../shared/test-view';
 import type { Page } from '../store/page';
 import { Calibrate, type Typed } from './calibrate';
+import { withTabs } from './calibrate-rows';
 
 const good = goodOf('calibrate', 'calibrate');
 const printed = goodOf('read_run', 'run-steps');
@@ -126,7 +127,7 @@ function paste(field: Element, text: string): void {
     field.dispatchEvent(event);
 }
 
-test('what a run printed, pasted into the empty table, becomes its row; into a filled one it does not', async () => {
+test('what a run printed, pasted into the empty table or below rows of its kind, becomes its row; elsewhere it does not', async () => {
     const empty = await shown(good, '');
     paste(empty.find('textbox', 'Your runs'), 'iteration 1');
     await later(1);
@@ -135,5 +136,20 @@ test('what a run printed, pasted into the empty table, becomes its row; into a f
     const filled = await shown(good, 'gpus,step_seconds\n8,1');
     paste(filled.find('textbox', 'Your runs'), 'iteration 1');
     await later(1);
-    expect(filled.readRun).not.toHaveBeenCalled();
+    expect(filled.setTyped).not.toHaveBeenCalled();
+    const [head, row] = printed.runs_text.trim().split('\n');
+    const second = await shown(good, `${head}\n512,9.2\n`);
+    paste(second.find('textbox', 'Your runs'), 'iteration 1');
+    await later(1);
+    expect(second.setTyped).toHaveBeenLastCalledWith(typed(`${head}\n512,9.2\n${row}\n`));
+});
+
+test('a table as Markdown has it is taken, with tabs', async () => {
+    const table = '| gpus | tp | step time |\n|---:|:--|--|\n| 8 | 1 | 130 s |\n';
+    for (const before of ['', `${good.text.header}\n`]) {
+        const { find, setTyped } = await shown(good, before);
+        paste(find('textbox', 'Your runs'), table);
+        expect(setTyped).toHaveBeenCalledWith(typed('gpus\ttp\tstep time\n8\t1\t130 s\n'));
+    }
+    expect(withTabs('a|b')).toBe('a|b');
 });

@@ -9,7 +9,7 @@ import { Table } from '../shared/table';
 import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
-import { asRows, timedRows } from './calibrate-rows';
+import { asRows, timedRows, withTabs } from './calibrate-rows';
 import { SendLater } from './send-door';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
@@ -248,17 +248,24 @@ export function Calibrate({ page, act, calibrate, readRun, typed, setTyped }: Pr
         // the time is what is missing: the cursor waits at the end
         requestAnimationFrame(() => field.current?.setSelectionRange(-1, -1));
     };
-    // Pasted into an empty table: one with its own names of columns replaces them, and what a run printed becomes a row.
+    // Pasted into an empty table: one with its own names of columns replaces them. What a run printed becomes a row, there and below others
+    // of its kind.
     const take = (event: ClipboardEvent) => {
-        const pasted = event.clipboardData?.getData('text') ?? '';
+        const given = event.clipboardData?.getData('text') ?? '';
+        const pasted = withTabs(given);
         const typedBefore = (text ?? '').trim();
-        if (typedBefore !== '' && typedBefore !== help?.text?.header) return;
-        if (typedBefore !== '' && /^\s*[a-z]/i.test(pasted)) {
+        const isEmpty = typedBefore === '' || typedBefore === help?.text?.header;
+        if (isEmpty && (typedBefore === '' ? pasted !== given : /^\s*[a-z]/i.test(pasted))) {
             event.preventDefault();
             setText(pasted);
         }
         readRun({ text: pasted }).then(
-            (run) => run.ok && run.runs_text !== '' && setText(run.runs_text),
+            (run) => {
+                if (!run.ok || run.runs_text === '') return;
+                const [head = '', ...rows] = run.runs_text.trim().split('\n');
+                if (isEmpty) setText(run.runs_text);
+                else if (typedBefore.startsWith(`${head}\n`)) setText([typedBefore, ...rows, ''].join('\n'));
+            },
             () => {}, // the page says so: a crash has its own notice
         );
     };

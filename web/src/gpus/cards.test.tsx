@@ -42,7 +42,7 @@ test('list prices are compared, whatever the reader pays for one GPU; its link k
     vi.useFakeTimers();
     const own = { ...page, job: { ...page.job, price_per_gpu_hour: 2 } };
     const prices: unknown[] = [];
-    const { find } = show(
+    const { find, text } = show(
         <Cards
             page={own}
             asker={asker(async (request) => {
@@ -51,6 +51,7 @@ test('list prices are compared, whatever the reader pays for one GPU; its link k
             })}
         />,
     );
+    expect(text()).toContain('The price that you gave for H100 SXM 80 GB is not used here.');
     await later(1000);
     expect(new Set(prices)).toEqual(new Set(['auto']));
     expect(cellsOf(find('table')).filter((cells) => cells[2]?.includes('$'))).toHaveLength(catalog.gpus.length);

@@ -147,7 +147,12 @@ export function Cards({ page, asker }: { page: Page; asker: Asker }) {
     const counted = { done: worked.length, all: cards.length };
     return (
         <Room box={box} id="cards" class="plans cards" title={say('section.cards')}>
-            <p class="note">{say('cards.intro', { gpus: Number(job.gpus) })}</p>
+            <p class="note">
+                {sentences(
+                    say('cards.intro', { gpus: Number(job.gpus) }),
+                    Number(job.price_per_gpu_hour) > 0 && say('cards.own_price', { gpu: gpuLabel(page) }),
+                )}
+            </p>
             <p class="acts proving" role="status">
                 {state !== 'done' && <span class="note">{say('cards.progress', { ...counted, state })}</span>}
                 {state === 'running' && seen && (

@@ -1,8 +1,10 @@
 import type { Catalog, PhasedRun, Refusal } from '../core/api';
 import { format } from '../format/format';
-import { messageOf } from '../shared/names';
-import { say } from '../words/words';
-import { cellsOf, daysOf, headCells, lossText, sumText } from './said';
+import { labelOf } from '../shared/names';
+import { Refused } from '../shared/refused';
+import { say, sentences } from '../words/words';
+import { COLUMNS, type Row, TROUBLES } from './link';
+import { cellsOf, daysOf, headCells, lossText, roundedText, sumText } from './said';
 
 // Days of each phase side by side; the same numbers stand in the table.
 function Bar({ answer }: { answer: PhasedRun }) {
@@ -19,22 +21,26 @@ function Bar({ answer }: { answer: PhasedRun }) {
     );
 }
 
-export function Outcome({ answer, catalog }: { answer: PhasedRun | Refusal; catalog: Catalog }) {
-    if (!answer.ok) {
-        return (
-            <ul class="problems">
-                {answer.problems.map((problem) => (
-                    <li key={problem.field + problem.rule}>
-                        <code>{problem.field}</code> {messageOf(problem)}
-                    </li>
-                ))}
-            </ul>
-        );
-    }
+// What the room calls a key of the request.
+function fieldName(catalog: Catalog, field: string): string {
+    const [, at, key] = /^phases\[(\d+)\]\.(\w+)$/.exec(field) ?? [];
+    const column = COLUMNS.find((one) => one === key);
+    if (column) return say('phases.cell', { phase: Number(at) + 1, what: say(`phases.${column}`) });
+    return field in TROUBLES ? say(`phases.${field as keyof typeof TROUBLES}`) : labelOf(catalog.fields, field);
+}
+
+interface Props {
+    answer: PhasedRun | Refusal;
+    rows: readonly Row[];
+    catalog: Catalog;
+}
+
+export function Outcome({ answer, rows, catalog }: Props) {
+    if (!answer.ok) return <Refused told={answer} nameOf={(field) => fieldName(catalog, field)} />;
     return (
         <>
             <p class="takes">{sumText(answer)}</p>
-            <p class="note">{lossText(answer)}</p>
+            <p class="note">{sentences(lossText(answer), ...roundedText(answer, rows))}</p>
             <Bar answer={answer} />
             <section class="scroll" aria-label={say('phases.plans')}>
                 <table aria-label={say('phases.plans')}>

@@ -1,3 +1,4 @@
+import { act } from 'preact/test-utils';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { PhasedRun } from '../core/api';
 import { format } from '../format/format';
@@ -33,12 +34,32 @@ test('what is wrong is named, and the calculation can be stopped', async () => {
     const phaser = { phases: vi.fn(async () => refusalOf('phases-bad')), pools: vi.fn(), stop: vi.fn() };
     const { find, text } = show(<PhasesView page={page} phaser={phaser} />);
     tap(find('button', 'Calculate the phases'));
-    await vi.waitFor(() => expect(text()).toContain('phases[0].tokens'));
+    await vi.waitFor(() => expect(text()).toContain('Phase 1: Tokens'));
+    const field = find('textbox', 'Phase 1: Tokens');
+    expect(field.getAttribute('aria-invalid')).toBe('true');
+    expect(document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent).toContain('0 is too small');
     phaser.phases.mockImplementation(() => new Promise<never>(() => {}));
     tap(find('button', 'Llama 3.1 405B'));
     tap(find('button', 'Calculate the phases'));
     tap(find('button', 'Stop'));
     expect(phaser.stop).toHaveBeenCalledTimes(1);
+});
+
+test('numbers may be written as in the run, a change is a step of the history, and Back shows what the link then says', () => {
+    const phaser = { phases: vi.fn(), pools: vi.fn(), stop: vi.fn() };
+    const steps = history.length;
+    const { find } = show(<PhasesView page={page} phaser={phaser} />);
+    const length = () => find('textbox', 'Phase 1: Sequence length') as HTMLInputElement;
+    length().focus();
+    write(length(), '8');
+    write(length(), '8k');
+    expect(new URLSearchParams(location.search).get('phases')).toContain('_8192_');
+    expect(history.length).toBe(steps + 1);
+    tap(find('button', 'Add a phase'));
+    expect(history.length).toBe(steps + 2);
+    history.replaceState(null, '', '?phases=1_4096_4096_2');
+    act(() => void dispatchEvent(new PopStateEvent('popstate')));
+    expect(length().value).toBe('4,096');
 });
 
 test('a link holds the phases', () => {

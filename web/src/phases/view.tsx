@@ -1,8 +1,11 @@
 import './phases.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PhasedRun, Refusal } from '../core/api';
+import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
-import { PHASES_PARAMETER, withView } from '../state/view';
+import { wrongAt } from '../shared/refused';
+import { useLinked } from '../shared/use-linked';
+import { PHASES_PARAMETER } from '../state/view';
 import type { Page } from '../store/page';
 import { say } from '../words/words';
 import { askedOf, type Phaser, rowOf } from './ask';
@@ -10,12 +13,24 @@ import { COLUMNS, formatPhases, MOST_PHASES, type Phased, parsePhases, type Row,
 import presets from './presets.json';
 import { Outcome } from './result';
 
+type Answer = PhasedRun | Refusal | 'working' | 'failed' | null;
+
 interface RowsProps {
+    page: Page;
+    answer: Answer;
     rows: readonly Row[];
-    set(rows: Row[]): void;
+    set(rows: Row[], typed?: string): void;
 }
 
-function PhaseRow({ rows, at, set }: RowsProps & { at: number }) {
+const attributes = (answer: Answer, field: string, isText: boolean) => {
+    const said = wrongAt(answer, field);
+    return { ...said, invalid: isText || said.wrong !== undefined };
+};
+
+// The field of a run that is written in the same way.
+const LIKE = { tokens: 'token_budget', sequence_length: 'sequence_length', tokens_per_step: 'token_budget', gpus: 'gpus' } as const;
+
+function PhaseRow({ page, answer, rows, at, set }: RowsProps & { at: number }) {
     const row = rows[at] as Row;
     const swap = (other: number): void => {
         const next = [...rows];
@@ -33,8 +48,14 @@ function PhaseRow({ rows, at, set }: RowsProps & { at: number }) {
                         label={say('phases.cell', { phase, what: say(`phases.${key}`) })}
                         value={row[key]}
                         amount
-                        invalid={typeof row[key] !== 'number'}
-                        onChange={(value) => set(rows.map((one, i) => (i === at ? { ...one, [key]: value } : one)))}
+                        kind={problemAttributes(page, LIKE[key]).kind}
+                        {...attributes(answer, `phases[${at}].${key}`, typeof row[key] !== 'number')}
+                        onChange={(value) =>
+                            set(
+                                rows.map((one, i) => (i === at ? { ...one, [key]: value } : one)),
+                                `${at} ${key}`,
+                            )
+                        }
                     />
                 </td>
             ))}
@@ -55,7 +76,8 @@ function PhaseRow({ rows, at, set }: RowsProps & { at: number }) {
     );
 }
 
-function PhaseRows({ rows, set }: RowsProps) {
+function PhaseRows(props: RowsProps) {
+    const { rows, set } = props;
     return (
         <section class="scroll" aria-label={say('section.phases')}>
             <table class="rows" aria-label={say('phases.table')}>
@@ -72,7 +94,7 @@ function PhaseRows({ rows, set }: RowsProps) {
                 </thead>
                 <tbody>
                     {rows.map((_, at) => (
-                        <PhaseRow key={at} rows={rows} at={at} set={set} />
+                        <PhaseRow key={at} {...props} at={at} />
                     ))}
                 </tbody>
             </table>
@@ -88,7 +110,7 @@ function PhaseRows({ rows, set }: RowsProps) {
 type Open = 'storage_gbyte_per_s' | 'failure_hours_per_gpu' | 'checkpoint_seconds';
 const isOpen = (key: Trouble): key is Open => TROUBLES[key] === 'auto';
 
-function Options({ phased, change }: { phased: Phased; change(part: Partial<Phased>): void }) {
+function Options({ answer, phased, change }: { answer: Answer; phased: Phased; change(part: Partial<Phased>, typed?: string): void }) {
     return (
         <p class="options">
             {(Object.keys(TROUBLES) as Trouble[]).map((key) => (
@@ -101,8 +123,9 @@ function Options({ phased, change }: { phased: Phased; change(part: Partial<Phas
                         auto={isOpen(key)}
                         decimals={{ min: 0, max: 1e12 }}
                         placeholder={isOpen(key) ? say(`phases.${key}_auto`) : ''}
-                        invalid={false}
-                        onChange={(value) => change({ [key]: value })}
+                        {...attributes(answer, key, false)}
+                        {...(key === 'storage_gbyte_per_s' && { kind: { unit: 'gbyte_per_s' } })}
+                        onChange={(value) => change({ [key]: value }, key)}
                     />
                 </label>
             ))}
@@ -118,28 +141,20 @@ function Options({ phased, change }: { phased: Phased; change(part: Partial<Phas
     );
 }
 
-type Answer = PhasedRun | Refusal | 'working' | 'failed' | null;
-
 export function PhasesView({ page, phaser }: { page: Page; phaser: Phaser }) {
-    const [phased, set] = useState<Phased>(
-        () =>
-            parsePhases(new URLSearchParams(location.search).get(PHASES_PARAMETER)) ?? {
-                rows: [rowOf(page.job)],
-                keep_degrees: false,
-                ...TROUBLES,
-            },
+    const [phased, set] = useLinked<Phased>(
+        PHASES_PARAMETER,
+        (text) => parsePhases(text) ?? { rows: [rowOf(page.job)], keep_degrees: false, ...TROUBLES },
+        formatPhases,
     );
     const [answer, tell] = useState<Answer>(null);
     const asked = useRef(0);
-    useEffect(() => tell(null), [page.job]);
-    useEffect(() => () => phaser.stop(), []);
-    const change = (part: Partial<Phased>): void => {
-        const next = { ...phased, ...part };
+    useEffect(() => {
         asked.current += 1;
-        set(next);
         tell(null);
-        history.replaceState(history.state, '', withView(location.search, PHASES_PARAMETER, formatPhases(next)) + location.hash);
-    };
+    }, [page.job, phased]);
+    useEffect(() => () => phaser.stop(), []);
+    const change = (part: Partial<Phased>, typed?: string): void => set({ ...phased, ...part }, typed);
     const ask = (): void => {
         asked.current += 1;
         const mine = asked.current;
@@ -164,8 +179,8 @@ export function PhasesView({ page, phaser }: { page: Page; phaser: Phaser }) {
                     </button>
                 ))}
             </p>
-            <PhaseRows rows={phased.rows} set={(rows) => change({ rows })} />
-            <Options phased={phased} change={change} />
+            <PhaseRows page={page} answer={answer} rows={phased.rows} set={(rows, typed) => change({ rows }, typed)} />
+            <Options answer={answer} phased={phased} change={change} />
             <p class="acts">
                 {answer === 'working' ? (
                     <button type="button" onClick={stop}>
@@ -180,7 +195,7 @@ export function PhasesView({ page, phaser }: { page: Page; phaser: Phaser }) {
             <div role="status">
                 {answer === 'working' && <p class="note">{say('phases.working')}</p>}
                 {answer === 'failed' && <p class="note">{say('phases.failed')}</p>}
-                {answer !== null && typeof answer === 'object' && <Outcome answer={answer} catalog={page.catalog} />}
+                {answer !== null && typeof answer === 'object' && <Outcome answer={answer} rows={phased.rows} catalog={page.catalog} />}
             </div>
         </>
     );

@@ -1,7 +1,8 @@
 import type { Catalog, Pooled, Refusal } from '../core/api';
-import { messageOf } from '../shared/names';
+import { labelOf } from '../shared/names';
+import { Refused } from '../shared/refused';
 import { say } from '../words/words';
-import { layoutOf, shareCells, shareHeads, sumText, wayCells, wayHeads } from './said';
+import { basisText, layoutOf, shareCells, shareHeads, sumText, wayCells, wayHeads } from './said';
 
 function Table({ label, heads, rows }: { label: string; heads: readonly string[]; rows: readonly (readonly string[])[] }) {
     return (
@@ -31,18 +32,14 @@ function Table({ label, heads, rows }: { label: string; heads: readonly string[]
     );
 }
 
+// What the room calls a key of the request.
+function fieldName(catalog: Catalog, field: string): string {
+    const [, at, key] = /^more_pools\[(\d+)\](?:\.(\w+))?$/.exec(field) ?? [];
+    return at ? say(key === 'gpus' ? 'pools.number' : 'pools.card', { pool: Number(at) + 1 }) : labelOf(catalog.fields, field);
+}
+
 export function Outcome({ answer, catalog }: { answer: Pooled | Refusal; catalog: Catalog }) {
-    if (!answer.ok) {
-        return (
-            <ul class="problems">
-                {answer.problems.map((problem) => (
-                    <li key={problem.field + problem.rule}>
-                        <code>{problem.field}</code> {messageOf(problem)}
-                    </li>
-                ))}
-            </ul>
-        );
-    }
+    if (!answer.ok) return <Refused told={answer} nameOf={(field) => fieldName(catalog, field)} />;
     const layout = layoutOf(answer);
     const mixed = answer.ways[0] !== undefined && answer.ways[0].way !== 'alone';
     return (
@@ -55,7 +52,7 @@ export function Outcome({ answer, catalog }: { answer: Pooled | Refusal; catalog
                 </p>
             )}
             {answer.ways.length > 0 && <Table label={say('pools.ways')} heads={wayHeads()} rows={wayCells(answer, catalog)} />}
-            <p class="note">{say('pools.basis')}</p>
+            <p class="note">{basisText(answer)}</p>
         </>
     );
 }

@@ -1,6 +1,7 @@
 // A run on unlike GPUs in words, for the page and the command line.
 import type { Catalog, Pooled, PoolShare, PoolWay } from '../core/api';
 import { format } from '../format/format';
+import { moneyOf } from '../shared/answer-words';
 import { wholePlan } from '../shared/plan-words';
 import { say, sentences } from '../words/words';
 
@@ -15,7 +16,11 @@ function cheaperText(answer: Pooled, { cost: most }: PoolWay): string | false {
     let least = most ?? 0;
     for (const way of answer.ways) if (way.cost !== null && way.cost < least) [cheapest, least] = [way, way.cost];
     if (cheapest?.way !== 'alone') return false;
-    return say('pools.cheaper', { gpus: labelOf(answer, cheapest), cost: format.dollars(least), other: format.dollars(most ?? 0) });
+    return say('pools.cheaper', {
+        gpus: labelOf(answer, cheapest),
+        cost: moneyOf(answer.job, least),
+        other: moneyOf(answer.job, most ?? 0),
+    });
 }
 
 export function sumText(answer: Pooled): string {
@@ -35,6 +40,7 @@ export function sumText(answer: Pooled): string {
     );
 }
 
+const NONE = '–';
 const wayName = (answer: Pooled, way: PoolWay): string => (way.way === 'alone' ? labelOf(answer, way) : say(`pools.way_${way.way}`));
 
 export const wayHeads = (): string[] => (['way', 'step', 'days', 'cost', 'plan'] as const).map((key) => say(`pools.${key}`));
@@ -42,8 +48,8 @@ export const wayCells = (answer: Pooled, catalog: Catalog): string[][] =>
     answer.ways.map((way) => [
         wayName(answer, way),
         say('pools.step_time', { time: way.step_seconds }),
-        way.days === null ? '' : format.training(way.days, way.days, way.days)[0],
-        way.cost === null ? '' : format.dollars(way.cost),
+        way.days === null ? NONE : format.training(way.days, way.days, way.days)[0],
+        way.cost === null ? NONE : moneyOf(answer.job, way.cost),
         wholePlan(catalog, way.plan, way.plan.data_parallel),
     ]);
 
@@ -65,12 +71,16 @@ export const layoutOf = ({ ways: [best] }: Pooled): string | null => (best?.way 
 export const shareHeads = (): string[] => (['pool', 'does', 'memory', 'busy'] as const).map((key) => say(`pools.${key}`));
 export function shareCells({ pools, ways: [best] }: Pooled): string[][] {
     return (best?.shares ?? []).map((share) => {
-        const { label, gpus } = pools[share.pool] ?? { label: '', gpus: 0 };
+        const { label, gpus, card_bytes } = pools[share.pool] ?? { label: '', gpus: 0, card_bytes: 1 };
         return [
             say('pools.gpus', { gpus, label }),
             does(share),
-            say('pools.share', { share: share.share }),
+            say('pools.share', { share: share.whole_bytes / card_bytes }),
             say('pools.busy_part', { part: share.busy_seconds / (best?.step_seconds ?? 1) }),
         ];
     });
 }
+
+// What the numbers rest on.
+export const basisText = ({ job }: Pooled): string =>
+    sentences(job.price_per_gpu_hour !== 'auto' && say('pools.one_price'), say('pools.basis'));

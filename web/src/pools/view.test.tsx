@@ -24,7 +24,10 @@ test('what is wrong is named, and the calculation can be stopped', async () => {
     const mixer = { pools: vi.fn(async () => refusalOf('pools-bad')), stop: vi.fn() };
     const { find, text } = show(<PoolsView page={page} mixer={mixer} />);
     tap(find('button', 'Calculate together'));
-    await vi.waitFor(() => expect(text()).toContain('more_pools[1]'));
+    await vi.waitFor(() => expect(text()).toContain('Further pool 1: number of GPUs'));
+    const field = find('textbox', 'Further pool 1: number of GPUs');
+    expect(field.getAttribute('aria-invalid')).toBe('true');
+    expect(document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent).toContain('0 is too small');
     mixer.pools.mockImplementation(() => new Promise<never>(() => {}));
     tap(find('button', 'Calculate together'));
     tap(find('button', 'Stop'));

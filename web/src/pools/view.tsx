@@ -1,24 +1,32 @@
 import './pools.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Catalog, Pooled, Refusal } from '../core/api';
+import type { Pooled, Refusal } from '../core/api';
+import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
-import { POOLS_PARAMETER, withView } from '../state/view';
+import { wrongAt } from '../shared/refused';
+import { useLinked } from '../shared/use-linked';
+import { POOLS_PARAMETER } from '../state/view';
 import type { Page } from '../store/page';
 import { say } from '../words/words';
 import { askedOf, type Mixer } from './ask';
 import { formatPools, MOST_POOLS, type More, parsePools } from './link';
 import { Outcome } from './result';
 
+type Answer = Pooled | Refusal | 'working' | 'failed' | null;
+
 interface RowProps {
-    catalog: Catalog;
+    page: Page;
+    answer: Answer;
     pool: More;
     at: number;
-    set(part: Partial<More>): void;
+    set(part: Partial<More>, typed?: string): void;
     remove: (() => void) | null;
 }
 
-function PoolRow({ catalog, pool, at, set, remove }: RowProps) {
+function PoolRow({ page, answer, pool, at, set, remove }: RowProps) {
+    const { catalog } = page;
     const number = at + 1;
+    const [count, card] = ['gpus', 'gpu'].map((key) => wrongAt(answer, `more_pools[${at}].${key}`));
     const known = catalog.gpus.some(({ id }) => id === pool.gpu);
     return (
         <p class="pool">
@@ -27,12 +35,16 @@ function PoolRow({ catalog, pool, at, set, remove }: RowProps) {
                 label={say('pools.number', { pool: number })}
                 value={pool.gpus}
                 amount
-                invalid={typeof pool.gpus !== 'number'}
-                onChange={(gpus) => set({ gpus })}
+                kind={problemAttributes(page, 'gpus').kind}
+                {...count}
+                invalid={typeof pool.gpus !== 'number' || count?.wrong !== undefined}
+                onChange={(gpus) => set({ gpus }, String(at))}
             />
             <select
                 aria-label={say('pools.card', { pool: number })}
                 value={pool.gpu}
+                aria-invalid={card?.wrong !== undefined}
+                aria-describedby={card?.describedBy}
                 onChange={(event) => set({ gpu: event.currentTarget.value })}
             >
                 {!known && <option value={pool.gpu}>{pool.gpu}</option>}
@@ -57,23 +69,19 @@ function another({ catalog, job }: Page): More {
     return { gpu, gpus: job.gpus ?? '' };
 }
 
-type Answer = Pooled | Refusal | 'working' | 'failed' | null;
-
 export function PoolsView({ page, mixer }: { page: Page; mixer: Mixer }) {
-    const [pools, set] = useState<More[]>(() => {
-        const said = parsePools(new URLSearchParams(location.search).get(POOLS_PARAMETER));
+    const read = (text: string | null): More[] => {
+        const said = parsePools(text);
         return said.length > 0 ? said : [another(page)];
-    });
+    };
+    const [pools, change] = useLinked<More[]>(POOLS_PARAMETER, read, formatPools);
     const [answer, tell] = useState<Answer>(null);
     const asked = useRef(0);
-    useEffect(() => tell(null), [page.job]);
-    useEffect(() => () => mixer.stop(), []);
-    const change = (next: More[]): void => {
+    useEffect(() => {
         asked.current += 1;
-        set(next);
         tell(null);
-        history.replaceState(history.state, '', withView(location.search, POOLS_PARAMETER, formatPools(next)) + location.hash);
-    };
+    }, [page.job, pools]);
+    useEffect(() => () => mixer.stop(), []);
     const ask = (): void => {
         asked.current += 1;
         const mine = asked.current;
@@ -94,10 +102,16 @@ export function PoolsView({ page, mixer }: { page: Page; mixer: Mixer }) {
             {pools.map((pool, at) => (
                 <PoolRow
                     key={at}
-                    catalog={page.catalog}
+                    page={page}
+                    answer={answer}
                     pool={pool}
                     at={at}
-                    set={(part) => change(pools.map((one, i) => (i === at ? { ...one, ...part } : one)))}
+                    set={(part, typed) =>
+                        change(
+                            pools.map((one, i) => (i === at ? { ...one, ...part } : one)),
+                            typed,
+                        )
+                    }
                     remove={pools.length > 1 ? () => change(pools.filter((_, i) => i !== at)) : null}
                 />
             ))}

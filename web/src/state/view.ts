@@ -15,10 +15,7 @@ export function asSeen(link: string): string {
 // A link with one of these set, or without it.
 export function withView(link: string, name: string, value: string | null): string {
     const [query = '', hash] = link.split('#');
-    const kept = query
-        .replace(/^\?/, '')
-        .split('&')
-        .filter((part) => part !== '' && !part.startsWith(`${name}=`));
+    const kept = query.split(/^\?|&/).filter((part) => part && !part.startsWith(`${name}=`));
     if (value !== null) kept.push(`${name}=${value}`);
     return `?${kept.join('&')}${hash === undefined ? '' : `#${hash}`}`;
 }

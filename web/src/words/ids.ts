@@ -720,6 +720,7 @@ export interface Words {
     'limits.impossible': null;
     'limits.take': { what: string };
     'cards.intro': { gpus: number };
+    'cards.own_price': { gpu: string };
     'cards.region': null;
     'cards.progress': { done: number; all: number; state: string | boolean };
     'cards.stop': null;
@@ -1283,10 +1284,11 @@ export interface Words {
     'phases.working': null;
     'phases.failed': null;
     'phases.bar_part': { phase: number; days: string };
+    'phases.unfit': { count: number; phases: readonly string[] };
     'phases.sum': { computing: string; usual: string };
-    'phases.lost': { changes: string; failures: string };
-    'phases.cost': { cost: string };
-    'phases.energy': { energy: string };
+    'phases.changes': { changes: string };
+    'phases.rounded': { tokens: number; phase: number };
+    'phases.lost': { failures: string };
     'phases.kept': { state: string | boolean; tp: number; pp: number; time: string };
     'phases.none_kept': null;
     'phases.plan': null;
@@ -1313,6 +1315,7 @@ export interface Words {
     'pools.unused': { gpus: string };
     'pools.cheaper': { gpus: string; cost: string; other: string };
     'pools.layout': null;
+    'pools.one_price': null;
     'pools.basis': null;
     'pools.ways': null;
     'pools.who_does_what': null;
