@@ -230,6 +230,10 @@ void resize_named_model(Import& in) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", named->model.id));
 }
 
+void refuse_sizes(Import& in, const Problems& problems) {
+    if (!problems.empty() && problems[0].rule == "range") in.refused.push_back(problems[0].message);
+}
+
 void ask_model(Import& in) {
     if (in.job.contains("model") || in.hangs("model")) return;
     const auto answer = in.answers.find("model");

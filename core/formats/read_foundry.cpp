@@ -45,6 +45,7 @@ static void read_mpt(Import& in) {
     Problems problems;
     ImportReport report;
     if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
+    refuse_sizes(in, problems);
 }
 
 // PEFT's configuration below the model's.
