@@ -233,6 +233,7 @@ class Run {
             for (const RawWord& part : raw.list)
                 for (ShellWord& word : values_.words(part)) value.words.push_back(std::move(word));
         } else {
+            start_inside(raw);
             std::string text = values_.text(std::string_view(raw.text).substr(length + (adds ? 2 : 1)));
             if (is_printed(text)) text = open_mark(name);  // which says more than the command
             if (adds && !value.words.empty())
@@ -272,8 +273,10 @@ class Run {
             for (std::size_t k = i + 1; k < node.words.size(); ++k) assign(node.words[k]);
             return Truth::yes;
         }
-        for (std::size_t k = i; k < node.words.size(); ++k)
+        for (std::size_t k = i; k < node.words.size(); ++k) {
+            start_inside(node.words[k]);
             for (ShellWord& word : values_.words(node.words[k])) found.words.push_back(std::move(word));
+        }
         if (found.words.empty()) return Truth::yes;
         const Truth truth = start(found, node.link == ShellNode::piped);
         return negated ? !truth : truth;
@@ -354,6 +357,23 @@ class Run {
     void again(const std::string& text, std::int64_t line) {
         if (++calls_ <= kDeepestCalls && (steps_ += 10) < kMostSteps) this->text(text, line);
         --calls_;
+    }
+
+    // $( … ) and ` … ` start what stands in them: "bash -c `torchrun …`", "JOB=$(sbatch <<EOF …)".
+    void start_inside(const RawWord& raw) {
+        const std::string& text = raw.text;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] == '\\') {
+                ++i;
+                continue;
+            }
+            const bool dollar = text.compare(i, 2, "$(") == 0 && text.compare(i, 3, "$((") != 0;
+            if (!dollar && text[i] != '`' && text[i] != '\'') continue;
+            const std::size_t begin = i + (dollar ? 1 : 0), end = behind_closing(text, begin);
+            const std::string inside = text.substr(begin + 1, std::max(end, begin + 2) - begin - 2);
+            if (text[i] != '\'' && launches_training(inside)) again(inside, raw.line);
+            i = std::max(end, i + 1) - 1;
+        }
     }
 
     // The words of a call: "$1", "$#", "$@".

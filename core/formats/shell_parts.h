@@ -125,6 +125,7 @@ class ShellValues {
     Found dollar(std::string_view raw, std::size_t& at);
     Found braces(std::string_view inside);
     Found value_of(std::string_view name);
+    Found indirect(const std::string& name, std::string_view inside);
     Found slice(const Found& found, std::string_view operation, std::string_view inside);
     std::string substitution(std::string_view inside);
     std::optional<ShellNodes> way_taken(const ShellNodes& nodes);

@@ -135,6 +135,26 @@ ShellValues::Found ShellValues::slice(const Found& found, std::string_view opera
     return {{{found.words.empty() ? "" : found.words[0].text.substr(at, static_cast<std::size_t>(last) - at)}}};
 }
 
+// ${!list[@]}: the places of its values, or their names; ${!name}: the value of the name that it holds.
+ShellValues::Found ShellValues::indirect(const std::string& name, std::string_view inside) {
+    const auto known = variables_.find(name);
+    const Found unknown{{{open_mark(inside)}}};
+    if (known == variables_.end()) return unknown;
+    const ShellWords& words = known->second.words;
+    if (std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return is_open(word.text); })) return unknown;
+    if (inside.ends_with("[@]") || inside.ends_with("[*]")) {
+        Found places{{}, true};
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const std::string& text = words[i].text;
+            const std::size_t end = text.starts_with('[') ? text.find("]=") : std::string::npos;
+            places.words.push_back({end == std::string::npos ? std::to_string(i) : text.substr(1, end - 1), words[i].line});
+        }
+        return places;
+    }
+    const bool plain = inside.size() == name.size() + 1 && words.size() == 1;
+    return plain && !words[0].text.empty() && name_end(words[0].text, 0) == words[0].text.size() ? value_of(words[0].text) : unknown;
+}
+
 ShellValues::Found ShellValues::braces(std::string_view inside) {
     const bool length = inside.size() > 1 && inside[0] == '#';
     std::size_t at = length || (!inside.empty() && inside[0] == '!') ? 1 : 0;
@@ -168,7 +188,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         }
     }
     if (name == "@") found.separate = true;
-    if (begin == 1 && !length) return {{{open_mark(inside)}}};  // ${!name}
+    if (begin == 1 && !length) return indirect(name, inside);
     if (length) return {{{std::to_string(found.separate ? found.words.size() : found.words.empty() ? 0 : found.words[0].text.size())}}};
     std::string_view operation = inside.substr(at);
     if (operation.empty()) return found;
