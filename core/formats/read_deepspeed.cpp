@@ -119,7 +119,9 @@ void settle_deepspeed_types(Import& in) {
     const bool in_32_bits = std::any_of(in.notes.begin(), in.notes.end(), [](const Text& note) {
         return note.id() == "import_plan.note.fp32" || note.id() == "import_plan.note.fp32_named";
     });
-    if (bf16 && zero == "none" && in_fp32 && !in_32_bits) in.job["zero"] = "optimizer";
+    if (!bf16 || zero != "none" || !in_fp32 || in_32_bits) return;
+    in.job["zero"] = "optimizer";
+    if (in.has("zero_stage") || in.has("zero_optimization.stage")) in.notes.emplace_back("import_plan.note.bf16_sharded");
 }
 
 void read_deepspeed(Import& in) {

@@ -78,7 +78,7 @@ static void read_sharding(Import& in) {
         for (const char* key : {"deepspeed", "deepspeed_config"}) in.text(key, "zero");
         in.job["zero"] = "none";
         read_zero_block(in);
-        if (!in.last("zero_optimization.stage")->value.is_number()) in.job.erase("zero");  // several are to be tried
+        if (!in.whole("zero_optimization.stage", "zero")) in.job.erase("zero");  // several are to be tried
     } else if (in.on("deepspeed_config", "zero")) {
         in.mark("deepspeed", Fate::used);
         read_zero_path(in, "deepspeed_config");
@@ -188,8 +188,8 @@ static void note_quantization(Import& in) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "quantization_config"));
 }
 
-constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_path", "base_model_name_or_path",      "model_name", "model",
-                                           "base_model",         "model_path",       "pretrained_model_name_or_path"};
+constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_path", "base_model_name_or_path",       "model_name", "model",
+                                           "base_model",         "model_path",       "pretrained_model_name_or_path", "model_id"};
 
 static void take_model(Import& in) {
     for (const std::string_view key : kModelKeys)
