@@ -188,3 +188,33 @@ TEST_CASE("accelerate: FSDP's keys without its name are the arguments with it") 
     CHECK(some(first_of(file + "fsdp_config.sharding_strategy = 2\nfsdp_config.offload_params = true\n"), {"zero", "optimizer_offload"}) ==
           R"(zero="gradients" optimizer_offload=1.0)");
 }
+
+TEST_CASE("a model with windows and another depth: its family says anew which layers have them") {
+    const std::string foundry =
+        "model.name = \"hf_causal_lm\"\nmodel.pretrained_model_name_or_path = \"mistralai/Mistral-7B-v0.1\"\nmax_seq_len = 512\n"
+        "global_train_batch_size = 8\ndevice_train_microbatch_size = 2\nmodel.config_overrides.num_hidden_layers = 4\n";
+    for (const std::string window :
+         {"", "model.config_overrides.sliding_window = \"512\"\n", "model.config_overrides.sliding_window = null\n"}) {
+        const Json model = first_of(foundry + window)["job"]["model"];
+        CHECK(model["num_hidden_layers"] == 4);
+        CHECK(model.value("sliding_window", Json()) == (window.empty() ? Json(4'096) : window.ends_with("null\n") ? Json() : Json(512)));
+    }
+    const Json recipe = first_of_script(
+        "from megatron.bridge.recipes.gpt_oss import gpt_oss_20b_pretrain_config\ncfg = gpt_oss_20b_pretrain_config()\n"
+        "cfg.model.num_layers = 4\ncfg.train.micro_batch_size = 1\n");
+    CHECK(recipe["job"]["model"]["num_hidden_layers"] == 4);
+}
+
+TEST_CASE("DeepSpeed: a stage from a variable, stage 0 in bf16, and a model by its id") {
+    const auto trained = [](const std::string& stage, const std::string& type) {
+        return first_of_script("STAGE=" + stage + "\ncat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": $STAGE},\n\"" + type +
+                               "\": {\"enabled\": true}}\nEOT\ndeepspeed --num_gpus 2 main.py --model_id meta-llama/Meta-Llama-3-8B " +
+                               "--per_device_train_batch_size 4 --" + type + " --deepspeed --deepspeed_config ds.json\n");
+    };
+    CHECK(some(trained("0", "fp16"), {"zero", "model"}) == R"(zero="none" model="llama-3-8b")");
+    CHECK(some(trained("3", "fp16"), {"zero"}) == R"(zero="weights")");
+    CHECK(some(trained("$1", "fp16"), {"zero"}) == "zero=?");
+    const Json divided = first_of("zero_optimization.stage = 0\nbf16.enabled = true\ntrain_micro_batch_size_per_gpu = 2\n");
+    CHECK(some(divided, {"zero"}) == R"(zero="optimizer")");
+    CHECK(ids(divided["notes"]) == "import_plan.note.bf16_sharded");
+}
