@@ -320,7 +320,8 @@ void read_transformers(Import& in) {
         if (own && in.has(key)) refuse_mode(in, in.text("dap_algo", "").value_or(key));
     bool again = false;
     for (const char* key :
-         {"gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "use_activation_checkpointing"})
+         {"gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "use_activation_checkpointing",
+          "grad_checkpoint", "gradient_checkpoint", "grad_checkpointing", "enable_gradient_checkpointing"})
         again = in.on(key, "recompute") || again;
     if (again || !own || in.has("gradient_checkpointing")) in.job["recompute"] = again ? "full" : "none";
     // TRL's; Unsloth's own way, which keeps the inputs of layers in the memory of the host (models/_utils.py).

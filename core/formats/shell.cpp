@@ -296,7 +296,8 @@ class Run {
             return Truth::yes;
         }
         if (name == "read") {
-            values_.read(found.words, script_.documents);
+            const auto own = std::find_if(found.settings.begin(), found.settings.end(), [](const auto& one) { return one.first == "IFS"; });
+            values_.read(found.words, script_.documents, own == found.settings.end() ? " \t\n" : own->second);
             return Truth::yes;
         }
         if (const auto function = functions_.find(name); function != functions_.end()) {

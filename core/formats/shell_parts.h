@@ -113,8 +113,8 @@ class ShellValues {
     void set(const std::string& name, ShellVariable value) { variables_[name] = std::move(value); }
     // The here-document that a word stands for: names in it have their values, and quotes stay.
     std::optional<std::string> document(const std::string& word, const std::vector<std::string>& documents);
-    // "read -r -d '' NAME <<EOF" sets the name.
-    void read(const ShellWords& words, const std::vector<std::string>& documents);
+    // "read -r -d '' NAME <<EOF" sets the name, "IFS=, read -ra NAMES <<< TEXT" a list.
+    void read(const ShellWords& words, const std::vector<std::string>& documents, const std::string& separators);
     bool overflowed = false;  // a value grew beyond every measure
 
  private:

@@ -73,16 +73,38 @@ std::optional<std::string> ShellValues::document(const std::string& word, const 
 }
 
 // What a line or a file holds that is not here stays open: "while read -r TP PP".
-void ShellValues::read(const ShellWords& words, const std::vector<std::string>& documents) {
+void ShellValues::read(const ShellWords& words, const std::vector<std::string>& documents, const std::string& separators) {
     if (words.size() > 2)
         if (auto read = document(words.back().text, documents))
             return set(words[words.size() - 2].text, {{{std::move(*read), words[0].line}}});
-    for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto text = std::find_if(words.begin(), words.end(), [](const ShellWord& word) { return word.text == "<<<"; });
+    const auto end = static_cast<std::size_t>(text - words.begin());
+    std::vector<std::string> names;
+    bool list = false;
+    for (std::size_t i = 1; i < end; ++i) {
         const std::string& word = words[i].text;
-        if (word.size() == 2 && word[0] == '-' && std::string_view("dinNptu").find(word[1]) != std::string_view::npos)
-            ++i;  // takes a value
-        if (name_end(word, 0) == word.size() && !word.empty()) set(word, {{{open_mark(word), words[i].line}}});
+        if (word.size() > 1 && word[0] == '-') {
+            list = list || word.find('a') != std::string::npos;
+            if (std::string_view("dinNptu").find(word.back()) != std::string_view::npos) ++i;  // takes a value
+        } else if (name_end(word, 0) == word.size() && !word.empty()) {
+            names.push_back(word);
+        }
     }
+    const bool known = end + 1 < words.size() && !is_open(words[end + 1].text);
+    for (const std::string& name : names) set(name, {{{open_mark(name), words[0].line}}, list});
+    if (!known || names.empty()) return;
+    ShellWords parts;
+    std::string_view rest = words[end + 1].text;
+    while (true) {  // the last name takes what is left
+        rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n"), rest.size()));
+        const std::size_t cut = list || parts.size() + 1 < names.size() ? rest.find_first_of(separators) : std::string_view::npos;
+        parts.push_back({std::string(rest.substr(0, cut)), words[end + 1].line});
+        if (cut == std::string_view::npos) break;
+        rest.remove_prefix(cut + 1);
+    }
+    if (list) return set(names[0], {std::move(parts), true});
+    for (std::size_t i = 0; i < names.size(); ++i)
+        set(names[i], {i < parts.size() ? ShellWords{parts[i]} : ShellWords{{"", words[0].line}}});
 }
 
 void ShellValues::compared(const std::string& open, const std::string& with) {
@@ -189,6 +211,8 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     }
     if (name == "@") found.separate = true;
     if (begin == 1 && !length) return indirect(name, inside);
+    const bool counts = std::none_of(found.words.begin(), found.words.end(), [](const ShellWord& word) { return is_open(word.text); });
+    if (length && !counts) return {{{open_mark(inside)}}};
     if (length) return {{{std::to_string(found.separate ? found.words.size() : found.words.empty() ? 0 : found.words[0].text.size())}}};
     std::string_view operation = inside.substr(at);
     if (operation.empty()) return found;

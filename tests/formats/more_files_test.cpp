@@ -218,3 +218,25 @@ TEST_CASE("DeepSpeed: a stage from a variable, stage 0 in bf16, and a model by i
     CHECK(some(divided, {"zero"}) == R"(zero="optimizer")");
     CHECK(ids(divided["notes"]) == "import_plan.note.bf16_sharded");
 }
+
+TEST_CASE("a script: a list that read takes from a text, and how many there are where that is open") {
+    const auto gpus = [](const std::string& before) {
+        return some(first_of_script(before + "torchrun --nproc_per_node ${#parts[@]} pretrain_gpt.py " + kSmall + "--bf16\n"), {"gpus"});
+    };
+    CHECK(gpus("ids=\"${CUDA_VISIBLE_DEVICES:-0,1,4,6}\"\nIFS=',' read -ra parts <<< \"$ids\"\n") == "gpus=4");
+    CHECK(gpus("read -r -a parts <<< \"a b  c\"\n") == "gpus=3");
+    CHECK(gpus("IFS=, read -ra parts <<< \"$1\"\n") == "gpus=?");
+    CHECK(gpus("parts=($(scontrol show hostnames))\n") == "gpus=?");
+    CHECK(gpus("parts=(0 1)\n") == "gpus=2");
+    CHECK(some(first_of_script("IFS=: read -r TP PP <<< 2:4\ntorchrun --nproc_per_node 8 pretrain_gpt.py " + kSmall +
+                               "--bf16 --tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP\n"),
+               {"tensor_parallel", "pipeline_parallel"}) == "tensor_parallel=2 pipeline_parallel=4");
+}
+
+TEST_CASE("a Trainer's program: layers computed again, by the shorter names of forks") {
+    for (const std::string name : {"grad_checkpoint True", "gradient_checkpoint", "enable_gradient_checkpointing"})
+        CHECK(some(first_of_script("torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2.5-7B "
+                                   "--per_device_train_batch_size 1 --bf16 --" +
+                                   name + "\n"),
+                   {"recompute"}) == R"(recompute="full")");
+}
