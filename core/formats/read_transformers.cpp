@@ -203,6 +203,18 @@ static std::string_view first_of(const Import& in, std::initializer_list<std::st
     return said == keys.end() ? *keys.begin() : *said;
 }
 
+// "--gradient_checkpointing", and what forks call it: "grad_checkpoint", "use_gradient_checkpointing", "activation_checkpointing".
+static bool computes_again(Import& in) {
+    bool again = false;
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {
+        const std::string key = in.entries[i].key;
+        const bool named = key.ends_with("checkpoint") || key.ends_with("checkpointing") || key.ends_with("ckpt");
+        const bool of_layers = key.find("grad") != std::string::npos || key.find("activation") != std::string::npos;
+        if (named && of_layers && key.find('.') == std::string::npos) again = in.on(key, "recompute") || again;
+    }
+    return again;
+}
+
 // A program of somebody's own names a model that is known. What it does unsaid nobody knows.
 bool is_own_trainer(const std::vector<Entry>& entries) {
     return std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
@@ -318,11 +330,7 @@ void read_transformers(Import& in) {
     if (own) leave_batch(in);  // how many micro-batches there are nobody knows
     for (const char* key : {"preference_data", "rejected_key", "dap_algo"})
         if (own && in.has(key)) refuse_mode(in, in.text("dap_algo", "").value_or(key));
-    bool again = false;
-    for (const char* key :
-         {"gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "use_activation_checkpointing",
-          "grad_checkpoint", "gradient_checkpoint", "grad_checkpointing", "enable_gradient_checkpointing"})
-        again = in.on(key, "recompute") || again;
+    const bool again = computes_again(in);
     if (again || !own || in.has("gradient_checkpointing")) in.job["recompute"] = again ? "full" : "none";
     // TRL's; Unsloth's own way, which keeps the inputs of layers in the memory of the host (models/_utils.py).
     if (in.on("activation_offloading", "activation_offload")) in.job["activation_offload"] = 1.0;

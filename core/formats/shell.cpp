@@ -109,8 +109,13 @@ class Run {
                 functions_[node.name] = node.clauses;
                 break;
             case ShellNode::group:
-                const ShellDoubt doubt(ends_, true);  // "( … )" is a shell of its own
+                const ShellDoubt doubt(ends_, true);
+                const ShellVariables before = node.name.empty() ? ShellVariables() : variables_;
+                const bool exited = exited_;
                 run(node.clauses[0].body);
+                if (node.name.empty()) break;
+                for (const auto& [name, value] : before) variables_[name] = value;
+                exited_ = exited;
         }
         return Truth::yes;
     }
@@ -270,6 +275,8 @@ class Run {
         }
         const std::string& name = node.words[i].text;
         if (one_of(name, {"export", "declare", "local", "readonly", "typeset"})) {
+            if (name == "local" && !locals_.empty())
+                for (std::size_t k = i + 1; k < node.words.size(); ++k) remember(node.words[k].text);
             for (std::size_t k = i + 1; k < node.words.size(); ++k) assign(node.words[k]);
             return Truth::yes;
         }
@@ -290,6 +297,11 @@ class Run {
         if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
         if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
         if (name == "shift") shift(found.words);
+        if (name == "let")
+            for (std::size_t k = 1; k < found.words.size(); ++k) assignment_or_sum(found.words[k].text);
+        if (name == "unset")
+            for (std::size_t k = 1; k < found.words.size(); ++k)
+                if (std::find(fixed_.begin(), fixed_.end(), found.words[k].text) == fixed_.end()) variables_.erase(found.words[k].text);
         if (starts_nothing(name)) return Truth::yes;
         if (name == "eval") {
             again(joined_words({found.words.begin() + 1, found.words.end()}), found.line);
@@ -377,6 +389,13 @@ class Run {
         }
     }
 
+    // A function's own variable: what it was before is there again behind the call.
+    void remember(const std::string& word) {
+        const std::string name = word.substr(0, name_end(word, 0));
+        const auto known = variables_.find(name);
+        if (known != variables_.end()) locals_.back().try_emplace(name, known->second);
+    }
+
     // The words of a call: "$1", "$#", "$@".
     void give(ShellWords words) {
         for (std::size_t i = 0; i < words.size(); ++i) variables_[std::to_string(i + 1)] = {{words[i]}};
@@ -398,7 +417,10 @@ class Run {
             const ShellVariables before = variables_;
             give({words.begin() + 1, words.end()});
             const ShellNodes nodes(body[0].body);  // it may define itself anew
+            locals_.emplace_back();
             run(nodes);
+            for (auto& [name, value] : locals_.back()) variables_[name] = std::move(value);
+            locals_.pop_back();
             for (auto it = variables_.begin(); it != variables_.end();) {
                 const bool of_call = !it->first.empty() &&
                                      (std::isdigit(static_cast<unsigned char>(it->first[0])) != 0 || one_of(it->first, {"@", "*", "#"}));
@@ -415,6 +437,7 @@ class Run {
     ShellValues values_;
     ShellFiles files_;
     std::map<std::string, std::vector<ShellClause>> functions_;
+    std::vector<ShellVariables> locals_;  // of the calls that are followed
     std::vector<std::string> fixed_, reasons_;
     ShellEnds ends_;
     std::string reason_;

@@ -58,7 +58,7 @@ struct ShellNode {
     bool until = false;  // of a loop
     std::int64_t line = 0;
     std::vector<RawWord> words;  // simple; what a choice looks at; the values of a loop
-    std::string name;            // of a function, of a loop's variable
+    std::string name;            // of a function, of a loop's variable; "(" of a group that is a shell of its own
     std::vector<ShellClause> clauses;
 };
 

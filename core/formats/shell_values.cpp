@@ -199,7 +199,10 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         } else if (named != found.words.end()) {
             found.words = {{named->text.substr(by_name.size()), named->line}};
         } else if (index != "@" && index != "*") {
-            const std::string number = sum(index);
+            std::string number = sum(index);
+            const bool from_end = number.size() > 1 && number[0] == '-' && behind(found.words, name, index).empty();  // ${list[-1]}
+            if (from_end && number.size() < 6)
+                number = std::to_string(std::max<std::int64_t>(0, static_cast<std::int64_t>(found.words.size()) + std::stoll(number)));
             const bool known = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6;
             const std::size_t i = known ? static_cast<std::size_t>(std::stoi(number)) : 0;
             keyed = !known && !is_open(index);
@@ -290,6 +293,10 @@ ShellValues::Found ShellValues::dollar(std::string_view raw, std::size_t& at) {
             found.words = {{sum(inside.substr(1, inside.size() - 2))}};
         else
             found.words = {{substitution(inside)}};
+    } else if (begin < raw.size() && raw[begin] == '[') {  // the older $(( … ))
+        const std::size_t end = std::min(raw.find(']', begin), raw.size());
+        at = std::min(end + 1, raw.size());
+        found.words = {{sum(raw.substr(begin + 1, end - begin - 1))}};
     } else if (begin < raw.size() && raw[begin] == '{') {
         at = behind_closing(raw, begin);
         found = braces(raw.substr(begin + 1, at - begin - (raw[at - 1] == '}' && at > begin + 1 ? 2 : 1)));

@@ -234,9 +234,24 @@ TEST_CASE("a script: a list that read takes from a text, and how many there are 
 }
 
 TEST_CASE("a Trainer's program: layers computed again, by the shorter names of forks") {
-    for (const std::string name : {"grad_checkpoint True", "gradient_checkpoint", "enable_gradient_checkpointing"})
+    for (const std::string name : {"grad_checkpoint True", "use_grad_ckpt", "enable_gradient_checkpointing", "activation_checkpointing"})
         CHECK(some(first_of_script("torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2.5-7B "
                                    "--per_device_train_batch_size 1 --bf16 --" +
                                    name + "\n"),
                    {"recompute"}) == R"(recompute="full")");
+}
+
+TEST_CASE("a script: a function's own variables, a shell of its own, unset, let and the older sums") {
+    const auto tensor = [](const std::string& before) {
+        return some(first_of_script(before + "\npython pretrain_gpt.py " + kSmall + "--bf16 --tensor-model-parallel-size $TP\n"),
+                    {"tensor_parallel"});
+    };
+    CHECK(tensor("TP=8\nsay() { local TP=2; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("TP=8\nsay() { TP=2; }\nsay") == "tensor_parallel=2");
+    CHECK(tensor("TP=2\n(TP=4; cd /tmp)") == "tensor_parallel=2");
+    CHECK(tensor("TP=2\n{ TP=4; }") == "tensor_parallel=4");
+    CHECK(tensor("TP=4\nunset TP\nTP=${TP:-8}") == "tensor_parallel=8");
+    CHECK(tensor("let TP=2*2") == "tensor_parallel=4");
+    CHECK(tensor("TP=$[2*2]") == "tensor_parallel=4");
+    CHECK(tensor("A=(1 2 4)\nTP=${A[-1]}") == "tensor_parallel=4");
 }
