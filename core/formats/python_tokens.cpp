@@ -172,6 +172,35 @@ std::vector<PythonToken> python_tokens(std::string_view text) {
     return lines;
 }
 
+std::vector<PythonToken> with_whole_sums(std::vector<PythonToken> tokens) {
+    std::vector<Token> all;
+    all.reserve(tokens.size());
+    bool fresh = true;
+    for (std::size_t at = 0; at < tokens.size(); fresh = tokens[at++].kind == Token::line_end) {
+        all.push_back(tokens[at]);
+        if (!fresh || tokens[at].kind != Token::name) continue;
+        std::size_t end = at + 1;  // "//=" and the like are two signs
+        std::vector<Token> operation;
+        while (end < tokens.size() && end < at + 3 && tokens[end].kind == Token::sign && tokens[end].value.find_first_of("(:,") > 2) {
+            operation.push_back(tokens[end++]);
+            if (operation.back().value.ends_with('=')) break;
+        }
+        const bool sums = !operation.empty() && operation.back().value.ends_with('=') && operation[0].value != "=" && end < tokens.size();
+        const bool grows = sums && operation[0].value == "+=" && tokens[end].kind != Token::number && tokens[end].kind != Token::name;
+        if (!sums || grows || operation[0].value == "==") continue;
+        operation.back().value.pop_back();
+        if (operation.back().value.empty()) operation.pop_back();
+        all.push_back({Token::sign, "=", tokens[at].line, 0});
+        all.push_back(tokens[at]);
+        all.insert(all.end(), operation.begin(), operation.end());
+        all.push_back({Token::sign, "(", tokens[at].line, 0});
+        for (at = end; at < tokens.size() && tokens[at].kind != Token::line_end; ++at) all.push_back(tokens[at]);
+        all.push_back({Token::sign, ")", tokens[end].line, 0});
+        --at;
+    }
+    return all;
+}
+
 Json python_number(std::string text) {
     std::erase(text, '_');
     char* end = nullptr;

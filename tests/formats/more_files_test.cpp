@@ -255,3 +255,20 @@ TEST_CASE("a script: a function's own variables, a shell of its own, unset, let 
     CHECK(tensor("TP=$[2*2]") == "tensor_parallel=4");
     CHECK(tensor("A=(1 2 4)\nTP=${A[-1]}") == "tensor_parallel=4");
 }
+
+TEST_CASE("Python: a value that is multiplied where it stands, and one that a loop takes") {
+    const auto tensor = [](const std::string& before) {
+        return some(first_of_script("from nemo.collections.llm.recipes.llama3_8b import pretrain_recipe\n" + before +
+                                    "\nrecipe = pretrain_recipe(num_nodes=1)\nrecipe.trainer.strategy.tensor_model_parallel_size = tp\n"),
+                    {"tensor_parallel"});
+    };
+    CHECK(tensor("tp = 2\ntp *= 2") == "tensor_parallel=4");
+    CHECK(tensor("tp = 16\ntp //= 4") == "tensor_parallel=4");
+    CHECK(tensor("tp = 2\ntp *= 1 + 1") != "tensor_parallel=3");
+    CHECK(tensor("tp = 8\ntp += 4 if big else 8") == "tensor_parallel=?");
+    CHECK(tensor("tp = 8\ntp **= 2") == "tensor_parallel=?");
+    CHECK(tensor("tp = 8\nfor tp in (1, 2):\n    pass") == "tensor_parallel=?");
+    const std::string bridge = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\ncfg = llama3_8b_pretrain_config()\n";
+    CHECK(some(first_of_script(bridge + "cfg.train.micro_batch_size = 2\ncfg.train.micro_batch_size *= 2\n"), {"micro_batch"}) ==
+          "micro_batch=4");
+}
