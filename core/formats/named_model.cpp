@@ -200,6 +200,7 @@ std::optional<Json> with_sizes(Import& in, const Model& model) {
     if (!fits) return std::nullopt;
     if (config == usual) return Json(model.id);
     config.erase("_name_or_path");
+    if (config["num_hidden_layers"] != usual["num_hidden_layers"]) config.erase("layer_types");  // a word for each: the family says it anew
     // A head is as wide as before where it was no part of the width.
     const std::int64_t hidden = config["hidden_size"].get<std::int64_t>(), heads = config["num_attention_heads"].get<std::int64_t>();
     if (!in.has("kv_channels") && config.contains("head_dim") && model.head_dim * model.heads == model.hidden) {
@@ -228,6 +229,10 @@ void resize_named_model(Import& in) {
         in.job["model"] = *model == Json(named->model.id) ? said : *model;
     else
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", named->model.id));
+}
+
+void refuse_sizes(Import& in, const Problems& problems) {
+    if (!problems.empty() && problems[0].rule == "range") in.refused.push_back(problems[0].message);
 }
 
 void ask_model(Import& in) {

@@ -30,6 +30,9 @@ std::optional<Json> with_sizes(Import& import, const Model& model);
 // the model asked for.
 void resize_named_model(Import& import);
 
+// Sizes that do not go together stop the program: the first such thing is said.
+void refuse_sizes(Import& import, const Problems& problems);
+
 // The model is asked for, where nothing said it; an answer is an id of the catalogue.
 void ask_model(Import& import);
 

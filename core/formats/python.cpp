@@ -86,6 +86,8 @@ class Reader {
         }
         if (first.column == 0) begin_preset();
         if (first.value == "from") note_import();
+        for (std::size_t i = at_ + 1; first.value == "for" && (sign(i, ",") || (name(i) && tokens_[i].value != "in")); ++i)
+            variables_.erase({function_, tokens_[i].value});
         const bool asks = first.value == "if" || first.value == "elif";
         if (asks || (first.value == "else" && sign(at_ + 1, ":")))
             branches_.enter(first.value, first.column, asks ? condition() : "", asks ? truth(at_ + 1, ":") : std::nullopt);
@@ -388,7 +390,7 @@ class Reader {
 }  // namespace
 
 std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set) {
-    return Reader(python_tokens(text), set, has_sections(text)).all();
+    return Reader(with_whole_sums(python_tokens(text)), set, has_sections(text)).all();
 }
 
 }  // namespace fourfold

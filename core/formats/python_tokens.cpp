@@ -128,7 +128,78 @@ class Tokens {
 
 }  // namespace
 
-std::vector<PythonToken> python_tokens(std::string_view text) { return Tokens(text).all(); }
+static bool is_sign(const PythonToken& token, std::string_view signs) {
+    return token.kind == PythonToken::sign && token.value.size() == 1 && signs.find(token.value[0]) != std::string_view::npos;
+}
+
+// "devices, length = 1, 2048" from `at` on: "devices = 1" and "length = 2048", each a line. False: it is no such line.
+static bool split_pairs(const std::vector<Token>& tokens, std::size_t at, std::size_t end, std::vector<Token>& lines) {
+    std::vector<std::size_t> names, values;
+    for (; at + 1 < end && tokens[at].kind == Token::name && is_sign(tokens[at + 1], ",="); at += 2) {
+        names.push_back(at);
+        if (is_sign(tokens[at + 1], "=")) break;
+    }
+    if (names.size() < 2 || !is_sign(tokens[at + 1], "=")) return false;
+    values.push_back(at + 2);
+    int depth = 0;
+    for (at += 2; at < end; ++at) {
+        depth += is_sign(tokens[at], "([{") ? 1 : is_sign(tokens[at], ")]}") ? -1 : 0;
+        if (depth == 0 && is_sign(tokens[at], ",")) values.push_back(at + 1);
+    }
+    if (values.size() != names.size()) return false;
+    values.push_back(end + 1);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        lines.push_back({Token::name, tokens[names[i]].value, tokens[names[i]].line, tokens[names[0]].column});
+        lines.push_back({Token::sign, "=", tokens[names[i]].line, 0});
+        for (std::size_t k = values[i]; k + 1 < values[i + 1]; ++k) lines.push_back(tokens[k]);
+        lines.push_back({Token::line_end, "\n", tokens[names[i]].line, 0});
+    }
+    return true;
+}
+
+std::vector<PythonToken> python_tokens(std::string_view text) {
+    const std::vector<Token> tokens = Tokens(text).all();
+    std::vector<Token> lines;
+    lines.reserve(tokens.size());
+    for (std::size_t at = 0; at < tokens.size();) {
+        std::size_t end = at;
+        while (end < tokens.size() && tokens[end].kind != Token::line_end) ++end;
+        if (!split_pairs(tokens, at, end, lines))
+            lines.insert(lines.end(), tokens.begin() + static_cast<std::ptrdiff_t>(at),
+                         tokens.begin() + static_cast<std::ptrdiff_t>(std::min(end + 1, tokens.size())));
+        at = end + 1;
+    }
+    return lines;
+}
+
+std::vector<PythonToken> with_whole_sums(std::vector<PythonToken> tokens) {
+    std::vector<Token> all;
+    all.reserve(tokens.size());
+    bool fresh = true;
+    for (std::size_t at = 0; at < tokens.size(); fresh = tokens[at++].kind == Token::line_end) {
+        all.push_back(tokens[at]);
+        if (!fresh || tokens[at].kind != Token::name) continue;
+        std::size_t end = at + 1;  // "//=" and the like are two signs
+        std::vector<Token> operation;
+        while (end < tokens.size() && end < at + 3 && tokens[end].kind == Token::sign && tokens[end].value.find_first_of("(:,") > 2) {
+            operation.push_back(tokens[end++]);
+            if (operation.back().value.ends_with('=')) break;
+        }
+        const bool sums = !operation.empty() && operation.back().value.ends_with('=') && operation[0].value != "=" && end < tokens.size();
+        const bool grows = sums && operation[0].value == "+=" && tokens[end].kind != Token::number && tokens[end].kind != Token::name;
+        if (!sums || grows || operation[0].value == "==") continue;
+        operation.back().value.pop_back();
+        if (operation.back().value.empty()) operation.pop_back();
+        all.push_back({Token::sign, "=", tokens[at].line, 0});
+        all.push_back(tokens[at]);
+        all.insert(all.end(), operation.begin(), operation.end());
+        all.push_back({Token::sign, "(", tokens[at].line, 0});
+        for (at = end; at < tokens.size() && tokens[at].kind != Token::line_end; ++at) all.push_back(tokens[at]);
+        all.push_back({Token::sign, ")", tokens[end].line, 0});
+        --at;
+    }
+    return all;
+}
 
 Json python_number(std::string text) {
     std::erase(text, '_');
@@ -137,10 +208,6 @@ Json python_number(std::string text) {
     if (end != text.c_str() + text.size() || !(value < 1e300 && value > -1e300)) return text;
     if (text.find_first_of(".eExX") == std::string::npos && text.size() < 16) return static_cast<std::int64_t>(value);
     return value;
-}
-
-static bool is_sign(const PythonToken& token, std::string_view signs) {
-    return token.kind == PythonToken::sign && token.value.size() == 1 && signs.find(token.value[0]) != std::string_view::npos;
 }
 
 std::optional<Json> called_in_list(const std::vector<PythonToken>& tokens, std::size_t& at) {

@@ -19,6 +19,8 @@ struct PythonToken {
 };
 
 std::vector<PythonToken> python_tokens(std::string_view text);
+// "batch *= 2" as "batch = batch * 2"; a list or a text that grows stays as it is.
+std::vector<PythonToken> with_whole_sums(std::vector<PythonToken> tokens);
 
 inline bool is_token(const std::vector<PythonToken>& tokens, std::size_t at, PythonToken::Kind kind, std::string_view value) {
     return at < tokens.size() && tokens[at].kind == kind && tokens[at].value == value;

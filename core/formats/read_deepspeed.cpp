@@ -119,7 +119,9 @@ void settle_deepspeed_types(Import& in) {
     const bool in_32_bits = std::any_of(in.notes.begin(), in.notes.end(), [](const Text& note) {
         return note.id() == "import_plan.note.fp32" || note.id() == "import_plan.note.fp32_named";
     });
-    if (bf16 && zero == "none" && in_fp32 && !in_32_bits) in.job["zero"] = "optimizer";
+    if (!bf16 || zero != "none" || !in_fp32 || in_32_bits) return;
+    in.job["zero"] = "optimizer";
+    if (in.has("zero_stage") || in.has("zero_optimization.stage")) in.notes.emplace_back("import_plan.note.bf16_sharded");
 }
 
 void read_deepspeed(Import& in) {
@@ -280,6 +282,15 @@ static void check_file(Import& in) {
     refuse_without(in, "accelerate", "distributed_type");
 }
 
+// "accelerate launch" takes a key of this part for the argument "--fsdp_<key>" where it does not say fsdp itself (Accelerate,
+// commands/launch.py, _validate_launch_command).
+static void name_fsdp_keys(Import& in) {
+    constexpr std::string_view kPart = "fsdp_config.";
+    for (Entry& entry : in.entries)
+        if (entry.key.starts_with(kPart) && entry.key.find("fsdp", kPart.size()) == std::string::npos)
+            entry.key.insert(kPart.size(), "fsdp_");
+}
+
 static void read_accelerate_fsdp(Import& in) {
     read_fsdp(in, "fsdp_config.fsdp_", "fsdp_config.fsdp_version");
     if (in.has("fsdp_config.fsdp_activation_checkpointing") && !in.job.contains("recompute") && !in.hangs("recompute"))
@@ -289,6 +300,7 @@ static void read_accelerate_fsdp(Import& in) {
 void read_accelerate(Import& in) {
     read_launch_arguments(in);
     check_file(in);
+    name_fsdp_keys(in);
     in.mark_all({"compute_environment", "debug", "machine_rank", "main_*", "rdzv*", "same_network", "tpu*", "use_cpu", "downcast*",
                  "enable_cpu_affinity", "dynamo*", "fsdp_config.*", "deepspeed_config.*", "parallelism_config.*", "gpu_ids",
                  "megatron_lm_config.*"},

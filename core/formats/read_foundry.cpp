@@ -45,6 +45,7 @@ static void read_mpt(Import& in) {
     Problems problems;
     ImportReport report;
     if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
+    refuse_sizes(in, problems);
 }
 
 // PEFT's configuration below the model's.
@@ -78,15 +79,17 @@ static void read_overrides(Import& in) {
     Json config = canonical_config(usual);
     for (const std::string_view size : kSizes)
         if (Entry* const entry = const_cast<Entry*>(in.last(std::string(kSection) + std::string(size))); entry != nullptr) {
-            config[std::string(size)] = entry->value;
+            const bool text = entry->value.is_string();  // of another setting: ${max_seq_len}
+            const auto number = text ? in.whole(entry->key, "model") : std::nullopt;
+            config[std::string(size)] = number ? Json(*number) : entry->value;
             in.text(entry->key, "model");
         }
     if (in.hangs("model")) return;
     const auto count = [&](const char* key) { return config[key].is_number_integer() ? config[key].get<std::int64_t>() : 0; };
     const std::int64_t hidden = count("hidden_size"), heads = count("num_attention_heads");
     if (config.contains("head_dim") && usual.head_dim * usual.heads == usual.hidden && heads > 0) config["head_dim"] = hidden / heads;
-    if (const Entry* window = in.last("model.config_overrides.sliding_window"); window != nullptr && window->value.is_null())
-        config.erase("layer_types");  // which says what layers have the window
+    if (in.last("model.config_overrides.sliding_window") != nullptr || in.last("model.config_overrides.num_hidden_layers") != nullptr)
+        config.erase("layer_types");  // which says what layers have the window: its family tells it anew
     if (config != canonical_config(usual)) config.erase("_name_or_path");
     Problems problems;
     ImportReport report;

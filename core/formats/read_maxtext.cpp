@@ -13,8 +13,8 @@
 namespace fourfold {
 
 int maxtext_likeness(const std::vector<Entry>& entries) {
-    return count_like(entries, {"ici_*_parallelism", "dcn_*_parallelism", "max_target_length", "base_emb_dim", "per_device_batch_size",
-                                "remat_policy"}) >= 2 ||
+    return count_like(entries, {"ici_*_parallelism", "dcn_*_parallelism", "max_target_length", "base_*_dim", "base_num_*",
+                                "per_device_batch_size", "remat_policy"}) >= 2 ||
                    count_like(entries, {"base_config"}) > 0  // changes of another file
                ? 1
                : 0;
@@ -135,6 +135,7 @@ static void read_sizes(Import& in) {
     const bool whole = config.contains("hidden_size") && config.contains("vocab_size") && config.contains("num_key_value_heads");
     const auto model = whole && !in.hangs("model") ? read_model(config, "", problems, report) : std::nullopt;
     if (model) in.job["model"] = canonical_config(*model);
+    refuse_sizes(in, problems);
 }
 
 static void read_kernel(Import& in) {

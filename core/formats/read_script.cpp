@@ -316,7 +316,7 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
         ends.push_back(command.ended);
         std::string format;
         if (only_evaluates(command) || trains_nothing(command, arguments_of(command))) {
-            evaluates = true;
+            evaluates = evaluates || megatron_likeness(arguments_of(command)) >= kOfMegatron;
         } else if (auto foreign = read_foreign(script, command, set, format)) {
             read.format = format;
             foreign->title = title_of(command);
@@ -330,7 +330,7 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     }
     ends.resize(read.jobs.size());
     leave_ended(ends, read);
-    if (read.jobs.empty() && evaluates) {  // lists of arguments are for that
+    if (read.jobs.empty() && evaluates) {  // it takes the lists of arguments
         add_file_jobs(script, set, read);
         return read;
     }

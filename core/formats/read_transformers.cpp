@@ -78,7 +78,7 @@ static void read_sharding(Import& in) {
         for (const char* key : {"deepspeed", "deepspeed_config"}) in.text(key, "zero");
         in.job["zero"] = "none";
         read_zero_block(in);
-        if (!in.last("zero_optimization.stage")->value.is_number()) in.job.erase("zero");  // several are to be tried
+        if (!in.whole("zero_optimization.stage", "zero")) in.job.erase("zero");  // several are to be tried
     } else if (in.on("deepspeed_config", "zero")) {
         in.mark("deepspeed", Fate::used);
         read_zero_path(in, "deepspeed_config");
@@ -188,8 +188,8 @@ static void note_quantization(Import& in) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "quantization_config"));
 }
 
-constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_path", "base_model_name_or_path",      "model_name", "model",
-                                           "base_model",         "model_path",       "pretrained_model_name_or_path"};
+constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_path", "base_model_name_or_path",       "model_name", "model",
+                                           "base_model",         "model_path",       "pretrained_model_name_or_path", "model_id"};
 
 static void take_model(Import& in) {
     for (const std::string_view key : kModelKeys)
@@ -201,6 +201,18 @@ static void take_model(Import& in) {
 static std::string_view first_of(const Import& in, std::initializer_list<std::string_view> keys) {
     const auto said = std::find_if(keys.begin(), keys.end(), [&](std::string_view key) { return in.has(key); });
     return said == keys.end() ? *keys.begin() : *said;
+}
+
+// "--gradient_checkpointing", and what forks call it: "grad_checkpoint", "use_gradient_checkpointing", "activation_checkpointing".
+static bool computes_again(Import& in) {
+    bool again = false;
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {
+        const std::string key = in.entries[i].key;
+        const bool named = key.ends_with("checkpoint") || key.ends_with("checkpointing") || key.ends_with("ckpt");
+        const bool of_layers = key.find("grad") != std::string::npos || key.find("activation") != std::string::npos;
+        if (named && of_layers && key.find('.') == std::string::npos) again = in.on(key, "recompute") || again;
+    }
+    return again;
 }
 
 // A program of somebody's own names a model that is known. What it does unsaid nobody knows.
@@ -318,10 +330,7 @@ void read_transformers(Import& in) {
     if (own) leave_batch(in);  // how many micro-batches there are nobody knows
     for (const char* key : {"preference_data", "rejected_key", "dap_algo"})
         if (own && in.has(key)) refuse_mode(in, in.text("dap_algo", "").value_or(key));
-    bool again = false;
-    for (const char* key :
-         {"gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "use_activation_checkpointing"})
-        again = in.on(key, "recompute") || again;
+    const bool again = computes_again(in);
     if (again || !own || in.has("gradient_checkpointing")) in.job["recompute"] = again ? "full" : "none";
     // TRL's; Unsloth's own way, which keeps the inputs of layers in the memory of the host (models/_utils.py).
     if (in.on("activation_offloading", "activation_offload")) in.job["activation_offload"] = 1.0;

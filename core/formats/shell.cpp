@@ -109,8 +109,13 @@ class Run {
                 functions_[node.name] = node.clauses;
                 break;
             case ShellNode::group:
-                const ShellDoubt doubt(ends_, true);  // "( … )" is a shell of its own
+                const ShellDoubt doubt(ends_, true);
+                const ShellVariables before = node.name.empty() ? ShellVariables() : variables_;
+                const bool exited = exited_;
                 run(node.clauses[0].body);
+                if (node.name.empty()) break;
+                for (const auto& [name, value] : before) variables_[name] = value;
+                exited_ = exited;
         }
         return Truth::yes;
     }
@@ -233,6 +238,7 @@ class Run {
             for (const RawWord& part : raw.list)
                 for (ShellWord& word : values_.words(part)) value.words.push_back(std::move(word));
         } else {
+            start_inside(raw);
             std::string text = values_.text(std::string_view(raw.text).substr(length + (adds ? 2 : 1)));
             if (is_printed(text)) text = open_mark(name);  // which says more than the command
             if (adds && !value.words.empty())
@@ -269,11 +275,15 @@ class Run {
         }
         const std::string& name = node.words[i].text;
         if (one_of(name, {"export", "declare", "local", "readonly", "typeset"})) {
+            if (name == "local" && !locals_.empty())
+                for (std::size_t k = i + 1; k < node.words.size(); ++k) remember(node.words[k].text);
             for (std::size_t k = i + 1; k < node.words.size(); ++k) assign(node.words[k]);
             return Truth::yes;
         }
-        for (std::size_t k = i; k < node.words.size(); ++k)
+        for (std::size_t k = i; k < node.words.size(); ++k) {
+            start_inside(node.words[k]);
             for (ShellWord& word : values_.words(node.words[k])) found.words.push_back(std::move(word));
+        }
         if (found.words.empty()) return Truth::yes;
         const Truth truth = start(found, node.link == ShellNode::piped);
         return negated ? !truth : truth;
@@ -287,13 +297,19 @@ class Run {
         if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
         if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
         if (name == "shift") shift(found.words);
+        if (name == "let")
+            for (std::size_t k = 1; k < found.words.size(); ++k) assignment_or_sum(found.words[k].text);
+        if (name == "unset")
+            for (std::size_t k = 1; k < found.words.size(); ++k)
+                if (std::find(fixed_.begin(), fixed_.end(), found.words[k].text) == fixed_.end()) variables_.erase(found.words[k].text);
         if (starts_nothing(name)) return Truth::yes;
         if (name == "eval") {
             again(joined_words({found.words.begin() + 1, found.words.end()}), found.line);
             return Truth::yes;
         }
         if (name == "read") {
-            values_.read(found.words, script_.documents);
+            const auto own = std::find_if(found.settings.begin(), found.settings.end(), [](const auto& one) { return one.first == "IFS"; });
+            values_.read(found.words, script_.documents, own == found.settings.end() ? " \t\n" : own->second);
             return Truth::yes;
         }
         if (const auto function = functions_.find(name); function != functions_.end()) {
@@ -356,6 +372,30 @@ class Run {
         --calls_;
     }
 
+    // $( … ) and ` … ` start what stands in them: "bash -c `torchrun …`", "JOB=$(sbatch <<EOF …)".
+    void start_inside(const RawWord& raw) {
+        const std::string& text = raw.text;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] == '\\') {
+                ++i;
+                continue;
+            }
+            const bool dollar = text.compare(i, 2, "$(") == 0 && text.compare(i, 3, "$((") != 0;
+            if (!dollar && text[i] != '`' && text[i] != '\'') continue;
+            const std::size_t begin = i + (dollar ? 1 : 0), end = behind_closing(text, begin);
+            const std::string inside = text.substr(begin + 1, std::max(end, begin + 2) - begin - 2);
+            if (text[i] != '\'' && launches_training(inside)) again(inside, raw.line);
+            i = std::max(end, i + 1) - 1;
+        }
+    }
+
+    // A function's own variable: what it was before is there again behind the call.
+    void remember(const std::string& word) {
+        const std::string name = word.substr(0, name_end(word, 0));
+        const auto known = variables_.find(name);
+        if (known != variables_.end()) locals_.back().try_emplace(name, known->second);
+    }
+
     // The words of a call: "$1", "$#", "$@".
     void give(ShellWords words) {
         for (std::size_t i = 0; i < words.size(); ++i) variables_[std::to_string(i + 1)] = {{words[i]}};
@@ -377,7 +417,10 @@ class Run {
             const ShellVariables before = variables_;
             give({words.begin() + 1, words.end()});
             const ShellNodes nodes(body[0].body);  // it may define itself anew
+            locals_.emplace_back();
             run(nodes);
+            for (auto& [name, value] : locals_.back()) variables_[name] = std::move(value);
+            locals_.pop_back();
             for (auto it = variables_.begin(); it != variables_.end();) {
                 const bool of_call = !it->first.empty() &&
                                      (std::isdigit(static_cast<unsigned char>(it->first[0])) != 0 || one_of(it->first, {"@", "*", "#"}));
@@ -394,6 +437,7 @@ class Run {
     ShellValues values_;
     ShellFiles files_;
     std::map<std::string, std::vector<ShellClause>> functions_;
+    std::vector<ShellVariables> locals_;  // of the calls that are followed
     std::vector<std::string> fixed_, reasons_;
     ShellEnds ends_;
     std::string reason_;

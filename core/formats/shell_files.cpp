@@ -26,6 +26,12 @@ bool holds_command(std::string_view text) {
     return false;
 }
 
+bool launches_training(std::string_view text) {
+    const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+    const bool launches = has("torchrun ") || has("torch.distributed.") || has("deepspeed ") || has("accelerate launch");
+    return (launches && has("--")) || ((has("sbatch") || has("qsub")) && has("<<"));
+}
+
 // What starts a program somewhere else has the command as one word: "ssh host '…'", "xpk workload create --command='…'", MaxText's
 // "python multihost_runner.py --COMMAND='…'".
 static std::optional<ShellInside> in_one_word(const ShellWords& words) {

@@ -24,6 +24,9 @@ struct ShellInside {
 // Whether a word is a script of its own: "cd /code && python train.py --bf16".
 bool holds_command(std::string_view text);
 
+// Whether a launcher of training stands in it, or a job for a scheduler with its script.
+bool launches_training(std::string_view text);
+
 // Programs that start no other one: "echo", "mkdir".
 bool starts_nothing(std::string_view program);
 

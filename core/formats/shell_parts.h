@@ -58,7 +58,7 @@ struct ShellNode {
     bool until = false;  // of a loop
     std::int64_t line = 0;
     std::vector<RawWord> words;  // simple; what a choice looks at; the values of a loop
-    std::string name;            // of a function, of a loop's variable
+    std::string name;            // of a function, of a loop's variable; "(" of a group that is a shell of its own
     std::vector<ShellClause> clauses;
 };
 
@@ -113,8 +113,8 @@ class ShellValues {
     void set(const std::string& name, ShellVariable value) { variables_[name] = std::move(value); }
     // The here-document that a word stands for: names in it have their values, and quotes stay.
     std::optional<std::string> document(const std::string& word, const std::vector<std::string>& documents);
-    // "read -r -d '' NAME <<EOF" sets the name.
-    void read(const ShellWords& words, const std::vector<std::string>& documents);
+    // "read -r -d '' NAME <<EOF" sets the name, "IFS=, read -ra NAMES <<< TEXT" a list.
+    void read(const ShellWords& words, const std::vector<std::string>& documents, const std::string& separators);
     bool overflowed = false;  // a value grew beyond every measure
 
  private:
@@ -125,6 +125,7 @@ class ShellValues {
     Found dollar(std::string_view raw, std::size_t& at);
     Found braces(std::string_view inside);
     Found value_of(std::string_view name);
+    Found indirect(const std::string& name, std::string_view inside);
     Found slice(const Found& found, std::string_view operation, std::string_view inside);
     std::string substitution(std::string_view inside);
     std::optional<ShellNodes> way_taken(const ShellNodes& nodes);

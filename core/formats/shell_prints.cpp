@@ -1,4 +1,7 @@
 // $( … ) and ` … `: what a command inside of another one would print.
+#include <algorithm>
+#include <cstdlib>
+
 #include "base/text.h"
 #include "formats/entries.h"
 #include "formats/shell_parts.h"
@@ -46,6 +49,24 @@ Truth ShellValues::test(const ShellNode& node) {
     return tests ? test(quoted_words(all, all[0].text == "[")) : Truth::unknown;
 }
 
+// "seq 1 4", "seq 0 2 8": the numbers, in one line; nothing where they are not whole, or too many.
+static std::string counted(const ShellWords& words) {
+    constexpr std::int64_t kMostNumbers = 200, kLargest = 1'000'000'000;
+    std::vector<std::int64_t> said;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& text = words[i].text;
+        const bool whole = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789", text[0] == '-') == std::string::npos;
+        if (!whole || text == "-") return "";
+        said.push_back(std::stoll(text));
+    }
+    if (said.empty() || said.size() > 3) return "";
+    const std::int64_t first = said.size() > 1 ? said[0] : 1, step = said.size() > 2 ? said[1] : 1, last = said.back();
+    if (step == 0 || (last - first) / step >= kMostNumbers || std::max(std::abs(first), std::abs(last)) > kLargest) return "";
+    std::string all;
+    for (std::int64_t i = first; step > 0 ? i <= last : i >= last; i += step) all += (all.empty() ? "" : " ") + std::to_string(i);
+    return all;
+}
+
 // What a command inside of another one would print, for those that only calculate.
 std::string ShellValues::substitution(std::string_view inside) {
     if (std::string nodes = counted_nodes(inside); !nodes.empty()) return nodes;
@@ -70,6 +91,8 @@ std::string ShellValues::substitution(std::string_view inside) {
         std::erase(rest, '\\');
         return sum(rest);
     }
+    if (words[0].text == "seq" && way->size() == 1)
+        if (std::string numbers = counted(words); !numbers.empty()) return numbers;
     if (words[0].text != "echo") return unknown();
     if (to_bc) return sum(rest);
     return way->size() == 1 ? rest : unknown();

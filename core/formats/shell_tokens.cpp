@@ -177,13 +177,17 @@ class Lexer {
         if (const std::size_t end = placeholder_end(); end > 0) return add(ShellToken::word, read_word());
         const bool document = starts("<<") && !starts("<<<");
         const bool indented = document && now(2) == '-', adds = starts(">>"), to_file = now() == '>' && now(1) != '&';
+        const bool read_text = starts("<<<") && in_command({"read"});
         at_ += indented ? 3 : 0;
         while (now() == '<' || now() == '>' || now() == '&') ++at_;
         while (is_blank(now())) ++at_;
         if (ends_word(now())) return;
         RawWord target = read_word();
         if (!document) {
-            if (to_file && in_command({"cat"})) {
+            if (read_text) {
+                add(ShellToken::word, {"<<<", line_});
+                add(ShellToken::word, std::move(target));
+            } else if (to_file && in_command({"cat"})) {
                 add(ShellToken::word, {adds ? ">>" : ">", line_});
                 add(ShellToken::word, std::move(target));
             }

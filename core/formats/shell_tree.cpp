@@ -91,6 +91,7 @@ class Parser {
         } else if (skip_word("case")) {
             choice(node);
         } else if (sign("(") || word("{")) {
+            if (sign("(")) node.name = "(";
             ++at_;
             group(node);
         } else if (word("function") || defines_function()) {

@@ -73,16 +73,38 @@ std::optional<std::string> ShellValues::document(const std::string& word, const 
 }
 
 // What a line or a file holds that is not here stays open: "while read -r TP PP".
-void ShellValues::read(const ShellWords& words, const std::vector<std::string>& documents) {
+void ShellValues::read(const ShellWords& words, const std::vector<std::string>& documents, const std::string& separators) {
     if (words.size() > 2)
         if (auto read = document(words.back().text, documents))
             return set(words[words.size() - 2].text, {{{std::move(*read), words[0].line}}});
-    for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto text = std::find_if(words.begin(), words.end(), [](const ShellWord& word) { return word.text == "<<<"; });
+    const auto end = static_cast<std::size_t>(text - words.begin());
+    std::vector<std::string> names;
+    bool list = false;
+    for (std::size_t i = 1; i < end; ++i) {
         const std::string& word = words[i].text;
-        if (word.size() == 2 && word[0] == '-' && std::string_view("dinNptu").find(word[1]) != std::string_view::npos)
-            ++i;  // takes a value
-        if (name_end(word, 0) == word.size() && !word.empty()) set(word, {{{open_mark(word), words[i].line}}});
+        if (word.size() > 1 && word[0] == '-') {
+            list = list || word.find('a') != std::string::npos;
+            if (std::string_view("dinNptu").find(word.back()) != std::string_view::npos) ++i;  // takes a value
+        } else if (name_end(word, 0) == word.size() && !word.empty()) {
+            names.push_back(word);
+        }
     }
+    const bool known = end + 1 < words.size() && !is_open(words[end + 1].text);
+    for (const std::string& name : names) set(name, {{{open_mark(name), words[0].line}}, list});
+    if (!known || names.empty()) return;
+    ShellWords parts;
+    std::string_view rest = words[end + 1].text;
+    while (true) {  // the last name takes what is left
+        rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n"), rest.size()));
+        const std::size_t cut = list || parts.size() + 1 < names.size() ? rest.find_first_of(separators) : std::string_view::npos;
+        parts.push_back({std::string(rest.substr(0, cut)), words[end + 1].line});
+        if (cut == std::string_view::npos) break;
+        rest.remove_prefix(cut + 1);
+    }
+    if (list) return set(names[0], {std::move(parts), true});
+    for (std::size_t i = 0; i < names.size(); ++i)
+        set(names[i], {i < parts.size() ? ShellWords{parts[i]} : ShellWords{{"", words[0].line}}});
 }
 
 void ShellValues::compared(const std::string& open, const std::string& with) {
@@ -135,6 +157,26 @@ ShellValues::Found ShellValues::slice(const Found& found, std::string_view opera
     return {{{found.words.empty() ? "" : found.words[0].text.substr(at, static_cast<std::size_t>(last) - at)}}};
 }
 
+// ${!list[@]}: the places of its values, or their names; ${!name}: the value of the name that it holds.
+ShellValues::Found ShellValues::indirect(const std::string& name, std::string_view inside) {
+    const auto known = variables_.find(name);
+    const Found unknown{{{open_mark(inside)}}};
+    if (known == variables_.end()) return unknown;
+    const ShellWords& words = known->second.words;
+    if (std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return is_open(word.text); })) return unknown;
+    if (inside.ends_with("[@]") || inside.ends_with("[*]")) {
+        Found places{{}, true};
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const std::string& text = words[i].text;
+            const std::size_t end = text.starts_with('[') ? text.find("]=") : std::string::npos;
+            places.words.push_back({end == std::string::npos ? std::to_string(i) : text.substr(1, end - 1), words[i].line});
+        }
+        return places;
+    }
+    const bool plain = inside.size() == name.size() + 1 && words.size() == 1;
+    return plain && !words[0].text.empty() && name_end(words[0].text, 0) == words[0].text.size() ? value_of(words[0].text) : unknown;
+}
+
 ShellValues::Found ShellValues::braces(std::string_view inside) {
     const bool length = inside.size() > 1 && inside[0] == '#';
     std::size_t at = length || (!inside.empty() && inside[0] == '!') ? 1 : 0;
@@ -157,7 +199,10 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         } else if (named != found.words.end()) {
             found.words = {{named->text.substr(by_name.size()), named->line}};
         } else if (index != "@" && index != "*") {
-            const std::string number = sum(index);
+            std::string number = sum(index);
+            const bool from_end = number.size() > 1 && number[0] == '-' && behind(found.words, name, index).empty();  // ${list[-1]}
+            if (from_end && number.size() < 6)
+                number = std::to_string(std::max<std::int64_t>(0, static_cast<std::int64_t>(found.words.size()) + std::stoll(number)));
             const bool known = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6;
             const std::size_t i = known ? static_cast<std::size_t>(std::stoi(number)) : 0;
             keyed = !known && !is_open(index);
@@ -168,7 +213,9 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
         }
     }
     if (name == "@") found.separate = true;
-    if (begin == 1 && !length) return {{{open_mark(inside)}}};  // ${!name}
+    if (begin == 1 && !length) return indirect(name, inside);
+    const bool counts = std::none_of(found.words.begin(), found.words.end(), [](const ShellWord& word) { return is_open(word.text); });
+    if (length && !counts) return {{{open_mark(inside)}}};
     if (length) return {{{std::to_string(found.separate ? found.words.size() : found.words.empty() ? 0 : found.words[0].text.size())}}};
     std::string_view operation = inside.substr(at);
     if (operation.empty()) return found;
@@ -246,6 +293,10 @@ ShellValues::Found ShellValues::dollar(std::string_view raw, std::size_t& at) {
             found.words = {{sum(inside.substr(1, inside.size() - 2))}};
         else
             found.words = {{substitution(inside)}};
+    } else if (begin < raw.size() && raw[begin] == '[') {  // the older $(( … ))
+        const std::size_t end = std::min(raw.find(']', begin), raw.size());
+        at = std::min(end + 1, raw.size());
+        found.words = {{sum(raw.substr(begin + 1, end - begin - 1))}};
     } else if (begin < raw.size() && raw[begin] == '{') {
         at = behind_closing(raw, begin);
         found = braces(raw.substr(begin + 1, at - begin - (raw[at - 1] == '}' && at > begin + 1 ? 2 : 1)));

@@ -210,9 +210,10 @@ TEST_CASE("Megatron-LM refuses what its own checks refuse") {
           "import_plan.refused.expert_world");
     CHECK(refused("--expert-model-parallel-size 4 --num-experts 4 --tensor-model-parallel-size 4 --sequence-parallel "
                   "--expert-tensor-parallel-size 1") == "");
-    CHECK(refused("--tensor-model-parallel-size 8 --num-attention-heads 12") == "import_plan.refused.heads");
+    CHECK(refused("--tensor-model-parallel-size 8 --num-attention-heads 12 --hidden-size 768") == "import_plan.refused.heads");
     CHECK(refused("--seq-length 1024") == "import_plan.refused.positions");
-    CHECK(refused("--tensor-model-parallel-size 4 --group-query-attention --num-query-groups 6") == "import_plan.refused.groups");
+    CHECK(refused("--tensor-model-parallel-size 4 --num-attention-heads 12 --hidden-size 768 --group-query-attention --num-query-groups "
+                  "6") == "import_plan.refused.groups");
     CHECK(refused("--context-parallel-size 2 --seq-length 510") == "import_plan.refused.sequence");
     CHECK(refused("--fp16 --bf16") == "import_plan.refused.both");
     CHECK(refused("--tensor-model-parallel-size 2 --tp-comm-overlap") == "import_plan.refused.tensor_overlap");

@@ -126,3 +126,149 @@ TEST_CASE("Python: a call gives values to arguments without a default; Megatron-
         "cfg.model.tensor_model_parallel_size = 1\ncfg.train.global_batch_size = 8\ncfg.train.micro_batch_size = 1\n";
     CHECK(some(first_of_script(bridge), {"trained", "lora_rank"}) == R"(trained="lora" lora_rank=32)");
 }
+
+TEST_CASE("Python: several names in one line are set one by one, and the last value is not the last name's alone") {
+    const std::string recipe =
+        "from nemo.collections.llm.recipes.llama3_8b import pretrain_recipe\ndevices, tp = 4, 2\nsizes = dict(a=1, b=2)\n"
+        "recipe = pretrain_recipe(num_nodes=1)\nrecipe.trainer.devices = devices\n"
+        "recipe.trainer.strategy.tensor_model_parallel_size = tp\nfirst, recipe.data.micro_batch_size = max(1, 2), tp * 3\n";
+    CHECK(some(first_of_script(recipe), {"gpus", "tensor_parallel", "micro_batch"}) == "gpus=4 tensor_parallel=2 micro_batch=6");
+}
+
+TEST_CASE("a script: the places of a list, numbers in a row, and the value of a name that another one holds") {
+    const auto degrees = [](const std::string& before, const std::string& tp, const std::string& pp) {
+        return some(first_of_script(before + "python pretrain_gpt.py " + kSmall + "--bf16 --tensor-model-parallel-size " + tp +
+                                    " --pipeline-model-parallel-size " + pp + "\n" + (before.find("do ") < before.size() ? "done\n" : "")),
+                    {"tensor_parallel", "pipeline_parallel"});
+    };
+    CHECK(degrees("tp=( 2 )\npp=( 4 )\nfor k in \"${!tp[@]}\"; do \n", "${tp[$k]}", "${pp[$k]}") ==
+          "tensor_parallel=2 pipeline_parallel=4");
+    CHECK(degrees("tp=( 2 4 )\nfor k in ${!tp[*]}; do \n", "${tp[$k]}", "1") == "tensor_parallel=? pipeline_parallel=1");
+    CHECK(degrees("M=2\nfor k in $(seq 1 1 $M); do \n", "$k", "2") == "tensor_parallel=? pipeline_parallel=2");
+    CHECK(degrees("M=4\nfor k in $(seq 4 2 $M); do \n", "$k", "$(seq 2 2)") == "tensor_parallel=4 pipeline_parallel=2");
+    CHECK(degrees("TP_BIG=4\nNAME=TP_BIG\n", "${!NAME}", "1") == "tensor_parallel=4 pipeline_parallel=1");
+    CHECK(degrees("NAME=$1\n", "${!NAME}", "1") == "tensor_parallel=? pipeline_parallel=1");
+    CHECK(degrees("declare -A by=([a]=2)\nfor k in \"${!by[@]}\"; do \n", "${by[$k]}", "1") == "tensor_parallel=2 pipeline_parallel=1");
+}
+
+TEST_CASE("a script: a launcher that a substitution starts, and lists beside a program that trains nothing") {
+    const Json job = first_of_script("srun bash -c `python -m torch.distributed.run --nproc_per_node 4 pretrain_gpt.py " + kSmall +
+                                     "--bf16 --tensor-model-parallel-size 2 \\\n`\n");
+    CHECK(some(job, {"tensor_parallel", "gpus", "micro_batch"}) == "tensor_parallel=2 gpus=4 micro_batch=2");
+    const Json sent =
+        first_of_script("JOB=$(sbatch --nodes=2 --gpus-per-node=8 --parsable <<EOF\n#!/bin/bash\nsrun python pretrain_gpt.py " + kSmall +
+                        "--bf16\nEOF\n)\necho $JOB\n");
+    CHECK(some(sent, {"gpus", "micro_batch"}) == "gpus=16 micro_batch=2");
+    const std::string lists = "ARGS=(\n" + kSmall + "\n--tensor-model-parallel-size 2 )\n";
+    CHECK(some(first_of_script("python tools/preprocess_data.py --input a.json --workers 4\n" + lists), {"tensor_parallel"}) ==
+          "tensor_parallel=2");
+    const Json idle = json(api::import_plan(
+        Json({{"text", lists + "python tools/run_text_generation_server.py ${ARGS[@]}\n"}, {"set", Json::object()}}).dump()));
+    CHECK(idle["ok"] == false);
+}
+
+TEST_CASE("sizes that do not go together: what stops the program is said") {
+    const auto refused = [](const std::string& lines) { return ids(first_of(lines)["refused"]); };
+    CHECK(refused("pipe-parallel-size = 1\nmodel-parallel-size = 1\nnum-layers = 6\nhidden-size = 513\nnum-attention-heads = 6\n"
+                  "seq-length = 512\nmax-position-embeddings = 512\ntrain_micro_batch_size_per_gpu = 4\n") == "problem.hidden_divides");
+    CHECK(refused("base_emb_dim = 510\nbase_num_query_heads = 8\nbase_num_kv_heads = 3\nbase_mlp_dim = 2048\n"
+                  "base_num_decoder_layers = 4\nhead_dim = 64\nvocab_size = 1000\n") != "");
+}
+
+TEST_CASE("MaxText: a file of a model alone, of its configs/models") {
+    const Json job = first_of(
+        "base_emb_dim = 512\nbase_num_query_heads = 8\nbase_num_kv_heads = 4\nbase_mlp_dim = 1536\nbase_num_decoder_layers = 6\n"
+        "head_dim = 64\nvocab_size = 1000\ndecoder_block = \"qwen3\"\nlogits_via_embedding = true\n");
+    CHECK(job["job"]["model"]["num_hidden_layers"] == 6);
+    CHECK(job["job"]["model"]["intermediate_size"] == 1536);
+}
+
+TEST_CASE("accelerate: FSDP's keys without its name are the arguments with it") {
+    const std::string file = "distributed_type = \"FSDP\"\ncompute_environment = \"LOCAL_MACHINE\"\nnum_processes = 8\n";
+    CHECK(some(first_of(file + "fsdp_config.sharding_strategy = 2\nfsdp_config.offload_params = true\n"), {"zero", "optimizer_offload"}) ==
+          R"(zero="gradients" optimizer_offload=1.0)");
+}
+
+TEST_CASE("a model with windows and another depth: its family says anew which layers have them") {
+    const std::string foundry =
+        "model.name = \"hf_causal_lm\"\nmodel.pretrained_model_name_or_path = \"mistralai/Mistral-7B-v0.1\"\nmax_seq_len = 512\n"
+        "global_train_batch_size = 8\ndevice_train_microbatch_size = 2\nmodel.config_overrides.num_hidden_layers = 4\n";
+    for (const std::string window :
+         {"", "model.config_overrides.sliding_window = \"512\"\n", "model.config_overrides.sliding_window = null\n"}) {
+        const Json model = first_of(foundry + window)["job"]["model"];
+        CHECK(model["num_hidden_layers"] == 4);
+        CHECK(model.value("sliding_window", Json()) == (window.empty() ? Json(4'096) : window.ends_with("null\n") ? Json() : Json(512)));
+    }
+    const Json recipe = first_of_script(
+        "from megatron.bridge.recipes.gpt_oss import gpt_oss_20b_pretrain_config\ncfg = gpt_oss_20b_pretrain_config()\n"
+        "cfg.model.num_layers = 4\ncfg.train.micro_batch_size = 1\n");
+    CHECK(recipe["job"]["model"]["num_hidden_layers"] == 4);
+}
+
+TEST_CASE("DeepSpeed: a stage from a variable, stage 0 in bf16, and a model by its id") {
+    const auto trained = [](const std::string& stage, const std::string& type) {
+        return first_of_script("STAGE=" + stage + "\ncat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": $STAGE},\n\"" + type +
+                               "\": {\"enabled\": true}}\nEOT\ndeepspeed --num_gpus 2 main.py --model_id meta-llama/Meta-Llama-3-8B " +
+                               "--per_device_train_batch_size 4 --" + type + " --deepspeed --deepspeed_config ds.json\n");
+    };
+    CHECK(some(trained("0", "fp16"), {"zero", "model"}) == R"(zero="none" model="llama-3-8b")");
+    CHECK(some(trained("3", "fp16"), {"zero"}) == R"(zero="weights")");
+    CHECK(some(trained("$1", "fp16"), {"zero"}) == "zero=?");
+    const Json divided = first_of("zero_optimization.stage = 0\nbf16.enabled = true\ntrain_micro_batch_size_per_gpu = 2\n");
+    CHECK(some(divided, {"zero"}) == R"(zero="optimizer")");
+    CHECK(ids(divided["notes"]) == "import_plan.note.bf16_sharded");
+}
+
+TEST_CASE("a script: a list that read takes from a text, and how many there are where that is open") {
+    const auto gpus = [](const std::string& before) {
+        return some(first_of_script(before + "torchrun --nproc_per_node ${#parts[@]} pretrain_gpt.py " + kSmall + "--bf16\n"), {"gpus"});
+    };
+    CHECK(gpus("ids=\"${CUDA_VISIBLE_DEVICES:-0,1,4,6}\"\nIFS=',' read -ra parts <<< \"$ids\"\n") == "gpus=4");
+    CHECK(gpus("read -r -a parts <<< \"a b  c\"\n") == "gpus=3");
+    CHECK(gpus("IFS=, read -ra parts <<< \"$1\"\n") == "gpus=?");
+    CHECK(gpus("parts=($(scontrol show hostnames))\n") == "gpus=?");
+    CHECK(gpus("parts=(0 1)\n") == "gpus=2");
+    CHECK(some(first_of_script("IFS=: read -r TP PP <<< 2:4\ntorchrun --nproc_per_node 8 pretrain_gpt.py " + kSmall +
+                               "--bf16 --tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP\n"),
+               {"tensor_parallel", "pipeline_parallel"}) == "tensor_parallel=2 pipeline_parallel=4");
+}
+
+TEST_CASE("a Trainer's program: layers computed again, by the shorter names of forks") {
+    for (const std::string name : {"grad_checkpoint True", "use_grad_ckpt", "enable_gradient_checkpointing", "activation_checkpointing"})
+        CHECK(some(first_of_script("torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2.5-7B "
+                                   "--per_device_train_batch_size 1 --bf16 --" +
+                                   name + "\n"),
+                   {"recompute"}) == R"(recompute="full")");
+}
+
+TEST_CASE("a script: a function's own variables, a shell of its own, unset, let and the older sums") {
+    const auto tensor = [](const std::string& before) {
+        return some(first_of_script(before + "\npython pretrain_gpt.py " + kSmall + "--bf16 --tensor-model-parallel-size $TP\n"),
+                    {"tensor_parallel"});
+    };
+    CHECK(tensor("TP=8\nsay() { local TP=2; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("TP=8\nsay() { TP=2; }\nsay") == "tensor_parallel=2");
+    CHECK(tensor("TP=2\n(TP=4; cd /tmp)") == "tensor_parallel=2");
+    CHECK(tensor("TP=2\n{ TP=4; }") == "tensor_parallel=4");
+    CHECK(tensor("TP=4\nunset TP\nTP=${TP:-8}") == "tensor_parallel=8");
+    CHECK(tensor("let TP=2*2") == "tensor_parallel=4");
+    CHECK(tensor("TP=$[2*2]") == "tensor_parallel=4");
+    CHECK(tensor("A=(1 2 4)\nTP=${A[-1]}") == "tensor_parallel=4");
+}
+
+TEST_CASE("Python: a value that is multiplied where it stands, and one that a loop takes") {
+    const auto tensor = [](const std::string& before) {
+        return some(first_of_script("from nemo.collections.llm.recipes.llama3_8b import pretrain_recipe\n" + before +
+                                    "\nrecipe = pretrain_recipe(num_nodes=1)\nrecipe.trainer.strategy.tensor_model_parallel_size = tp\n"),
+                    {"tensor_parallel"});
+    };
+    CHECK(tensor("tp = 2\ntp *= 2") == "tensor_parallel=4");
+    CHECK(tensor("tp = 16\ntp //= 4") == "tensor_parallel=4");
+    CHECK(tensor("tp = 2\ntp *= 1 + 1") != "tensor_parallel=3");
+    CHECK(tensor("tp = 8\ntp += 4 if big else 8") == "tensor_parallel=?");
+    CHECK(tensor("tp = 8\ntp **= 2") == "tensor_parallel=?");
+    CHECK(tensor("tp = 8\nfor tp in (1, 2):\n    pass") == "tensor_parallel=?");
+    const std::string bridge = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\ncfg = llama3_8b_pretrain_config()\n";
+    CHECK(some(first_of_script(bridge + "cfg.train.micro_batch_size = 2\ncfg.train.micro_batch_size *= 2\n"), {"micro_batch"}) ==
+          "micro_batch=4");
+}
