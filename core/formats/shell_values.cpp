@@ -160,7 +160,7 @@ ShellValues::Found ShellValues::slice(const Found& found, std::string_view opera
 // ${!list[@]}: the places of its values, or their names; ${!name}: the value of the name that it holds.
 ShellValues::Found ShellValues::indirect(const std::string& name, std::string_view inside) {
     const auto known = variables_.find(name);
-    const Found unknown{{{open_mark(inside)}}};
+    Found unknown{{{open_mark(inside)}}};
     if (known == variables_.end()) return unknown;
     const ShellWords& words = known->second.words;
     if (std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return is_open(word.text); })) return unknown;

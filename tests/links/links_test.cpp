@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include "links/asking.h"
 #include "links/read.h"
@@ -245,13 +246,11 @@ TEST_CASE("read_links: 1,024 nodes are read in half a second and come back short
     for (int from = 0; from < 1024; ++from)
         for (int to = 0; to < 1024; ++to) text += std::to_string(20 + (from * 7 + to * 13) % 101 * 0.0317) + (to == 1023 ? "\n" : ",");
     const std::string request = Json{{"text", text}}.dump();
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of this process alone: others may be at work
     const std::string answer = api::read_links(request);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     MESSAGE("1,024 x 1,024 numbers, ", text.size(), " bytes of CSV: ", seconds, " s; the answer has ", answer.size(), " bytes");
     CHECK(answer.starts_with(R"({"asymmetry")"));
     CHECK(answer.size() < 9'000'000);
-#ifdef NDEBUG
-    CHECK(seconds < 5);  // a generous bound: what matters is that it is not quadratic
-#endif
+    if (!tests::kSlowBuild) CHECK(seconds < 5);  // a generous bound: what matters is that it is not quadratic
 }
