@@ -67,7 +67,6 @@ static Text schedule_note(const Plan& p) {
 
 // What the reader measured, and what of it no message meets.
 static void measured_links(const Plan& p, Notes& notes) {
-    constexpr double kGbyte = 1e9;
     const bool inside = p.gpus > 1 && p.gpus_per_node > 1, between = p.gpus > p.gpus_per_node;
     const auto rate = [&](double measured, bool meets, const char* id, const char* unused) {
         if (measured > 0) notes.add(meets ? Text(id).with("rate", measured * kGbyte) : Text(unused));

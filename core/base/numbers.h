@@ -1,9 +1,12 @@
 // Small tools for numbers.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace fourfold {
+
+inline double number(std::int64_t value) { return static_cast<double>(value); }
 
 // The nearest number of so many decimal digits, which prints as short as that.
 double significant(double value, int digits);

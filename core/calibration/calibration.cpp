@@ -14,7 +14,7 @@ using Kind = Correction::Kind;
 namespace {
 
 // ---- what to propose
-constexpr const char* kKinds[] = {"none", "factor", "constant", "site"};
+constexpr const char* kHowKinds[] = {"none", "factor", "constant", "site"};
 
 struct Proposal {
     Correction how;
@@ -355,7 +355,7 @@ Json calibration_answer(const Json& request, const Job& job, Problems& problems)
     compare_times(job, read.runs, proposal, answer);
     answer["memory"] = compare_memory(read.runs, bytes, answer["rows"]);
     answer["usable"] = read.runs.size();
-    answer["kind"] = kKinds[static_cast<std::size_t>(proposal.how.kind)];
+    answer["kind"] = kHowKinds[static_cast<std::size_t>(proposal.how.kind)];
     answer["why"] = sentences(of_time ? proposal.why : std::vector<Text>());
     Json set = Json::object();
     set_time(proposal, times.size(), job, set);

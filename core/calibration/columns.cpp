@@ -11,8 +11,8 @@ namespace fourfold {
 
 namespace {
 
-constexpr std::size_t kMostColumns = 200;  // more than there are keys: such a header is wrong, and it is not given back
-constexpr std::size_t kLongestName = 64;   // no name of a column is longer
+constexpr std::size_t kMostColumns = 200;   // more than there are keys: such a header is wrong, and it is not given back
+constexpr std::size_t kLongestColumn = 64;  // no name of a column is longer
 
 // The columns of runs where nobody names others: keys, and their short names in a link.
 constexpr std::pair<const char*, const char*> kUsualColumns[] = {
@@ -58,7 +58,7 @@ std::string_view ColumnNames::key_of(std::string_view name) const {
 
 std::string_view ColumnNames::closest_to(std::string_view name) const {
     const std::vector<std::string_view> all(bare_.begin(), bare_.end());
-    const std::string_view near = name.size() > kLongestName ? std::string_view() : closest(bare_name(name), all);
+    const std::string_view near = name.size() > kLongestColumn ? std::string_view() : closest(bare_name(name), all);
     const auto found = std::find(bare_.begin(), bare_.end(), near);
     return near.empty() ? near : written_[static_cast<std::size_t>(found - bare_.begin())];
 }
@@ -88,7 +88,7 @@ RunColumns usual_columns() {
 
 // One problem for each column that is not known or there twice: a line may have a hundred thousand of them.
 static void read_column(std::string_view cell, std::size_t line, ColumnNames& known, RunColumns& columns, FirstProblems& problems) {
-    const std::string_view key = cell.size() > kLongestName ? std::string_view() : known.key_of(cell);
+    const std::string_view key = cell.size() > kLongestColumn ? std::string_view() : known.key_of(cell);
     columns.names.emplace_back(cell);
     columns.keys.emplace_back(key);
     if (!key.empty() && known.take(key)) return;

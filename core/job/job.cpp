@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "job/which.h"
 #include "plan/framework.h"
 #include "plan/rules.h"
@@ -98,7 +99,7 @@ static void check_precision(const Plan& plan, const Gpu& gpu, Problems& problems
 
 // Tools print GB/s and Gbit/s: no collective is three times as fast as its links, but a number in the other unit is eight times as large.
 static void check_measured_rates(const Plan& plan, const Gpu& gpu, const Cluster* cluster, Problems& problems) {
-    constexpr double kMost = 3, kBits = 8, kGbyte = 1e9;
+    constexpr double kMost = 3, kBits = 8;
     const Machine machine = machine_of(gpu, cluster, plan);
     const auto check = [&](const char* field, double measured, double nominal) {
         if (measured * kGbyte <= kMost * nominal) return;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/numbers.h"
 #include "links/links.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/bytes.h"
 #include "base/numbers.h"
 #include "base/text.h"
 

@@ -12,9 +12,9 @@
 namespace fourfold {
 
 inline constexpr std::size_t kFewestUnits = 2, kMostUnits = 2048;
-inline constexpr double kGbyte = 1e9, kMicrosecond = 1e-6;  // in bytes and seconds: the units of the JSON form
-inline constexpr int kWrittenDigits = 6;                    // of its numbers
-inline constexpr double kLongestLatency = 10;               // s
+inline constexpr double kMicrosecond = 1e-6;   // in seconds: the unit of the JSON form
+inline constexpr int kWrittenDigits = 6;       // of its numbers
+inline constexpr double kLongestLatency = 10;  // s
 
 // Links between the units of a cluster. Both directions are kept: a unit may send faster than it receives.
 struct Links {

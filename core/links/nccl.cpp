@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "links/read.h"

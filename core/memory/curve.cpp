@@ -19,11 +19,11 @@ static std::int64_t micro_batches_to_show(const Plan& plan) {
 
 // The micro-batches in the middle of a long step that keeps all, which are not drawn. A stage holds them from their forward passes, which
 // lie between two that are drawn, to their backward passes, which run in the same order.
-struct LeftOut {
+struct NotDrawn {
     std::int32_t first = 0, count = 0;
     std::int32_t held_at(const Op& op) const { return (op.kind == OpKind::forward) == (op.micro_batch >= first) ? count : 0; }
 };
-static LeftOut left_out_of(const Plan& plan, std::int64_t drawn) {
+static NotDrawn not_drawn_of(const Plan& plan, std::int64_t drawn) {
     if (!row_of(plan.running_schedule()).keeps_all) return {};
     const std::int64_t n = plan.token_slices;
     return {static_cast<std::int32_t>(drawn / n / 2 * n), static_cast<std::int32_t>(plan.micro_batches() * n - drawn)};
@@ -108,7 +108,7 @@ std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Fr
     curve.ops = schedule.ops[at];
     curve.start = played->start[at];
     curve.end = played->end[at];
-    const LeftOut left_out = left_out_of(plan, curve.micro_batches);
+    const NotDrawn left_out = not_drawn_of(plan, curve.micro_batches);
     std::int32_t forwards = 0;
     StageCurve bytes(model, plan, framework, stages, schedule, stage);
     count_in_flight(schedule, stage, [&](std::size_t i, InFlight now) {

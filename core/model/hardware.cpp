@@ -1,11 +1,13 @@
 #include "model/hardware.h"
 
+#include "base/bytes.h"
+
 namespace fourfold {
 
-constexpr double kGiga = 1e9, kTera = 1e12, kGibi = 1024.0 * 1024.0 * 1024.0, kBitsPerByte = 8;
+constexpr double kTera = 1e12, kBitsPerByte = 8;
 
 // The number at `key`; with `required`, its absence is a problem.
-static double number(const Json& profile, const char* key, bool required, Problems& problems) {
+static double number_at(const Json& profile, const char* key, bool required, Problems& problems) {
     const auto entry = profile.find(key);
     if (entry != profile.end() && entry->is_number()) return *entry;
     if (required || entry != profile.end())
@@ -39,19 +41,19 @@ Gpu read_gpu(const Json& profile, Problems& problems) {
     gpu.architecture = architecture(profile, problems);
     gpu.id = gpu.base = text(profile, "id", problems);
     gpu.label = text(profile, "label", problems);
-    gpu.memory_bytes = number(profile, "memory_gib", true, problems) * kGibi;
-    gpu.bf16_flop_per_s = number(profile, "bf16_dense_tflop_per_s", true, problems) * kTera;
-    gpu.fp16_flop_per_s = number(profile, "fp16_dense_tflop_per_s", true, problems) * kTera;
-    gpu.fp8_flop_per_s = number(profile, "fp8_dense_tflop_per_s", false, problems) * kTera;
-    gpu.hbm_byte_per_s = number(profile, "hbm_gbyte_per_s", true, problems) * kGiga;
-    gpu.pcie_byte_per_s = number(profile, "pcie_gbyte_per_s", false, problems) * kGiga;
-    gpu.c2c_byte_per_s = number(profile, "c2c_gbyte_per_s", false, problems) * kGiga;
-    gpu.link_byte_per_s = number(profile, "link_gbyte_per_s", true, problems) * kGiga;
+    gpu.memory_bytes = number_at(profile, "memory_gib", true, problems) * kGibi;
+    gpu.bf16_flop_per_s = number_at(profile, "bf16_dense_tflop_per_s", true, problems) * kTera;
+    gpu.fp16_flop_per_s = number_at(profile, "fp16_dense_tflop_per_s", true, problems) * kTera;
+    gpu.fp8_flop_per_s = number_at(profile, "fp8_dense_tflop_per_s", false, problems) * kTera;
+    gpu.hbm_byte_per_s = number_at(profile, "hbm_gbyte_per_s", true, problems) * kGbyte;
+    gpu.pcie_byte_per_s = number_at(profile, "pcie_gbyte_per_s", false, problems) * kGbyte;
+    gpu.c2c_byte_per_s = number_at(profile, "c2c_gbyte_per_s", false, problems) * kGbyte;
+    gpu.link_byte_per_s = number_at(profile, "link_gbyte_per_s", true, problems) * kGbyte;
     gpu.topology = topology(profile.value("topology", "switch"));
-    gpu.streaming_multiprocessors = static_cast<std::int64_t>(number(profile, "streaming_multiprocessors", true, problems));
-    gpu.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));
-    gpu.board_watts = number(profile, "board_watts", false, problems);
-    gpu.usd_per_hour = number(profile, "usd_per_gpu_hour", false, problems);
+    gpu.streaming_multiprocessors = static_cast<std::int64_t>(number_at(profile, "streaming_multiprocessors", true, problems));
+    gpu.gpus_per_node = static_cast<std::int64_t>(number_at(profile, "gpus_per_node", true, problems));
+    gpu.board_watts = number_at(profile, "board_watts", false, problems);
+    gpu.usd_per_hour = number_at(profile, "usd_per_gpu_hour", false, problems);
     gpu.profile = profile;
     return gpu;
 }
@@ -67,10 +69,10 @@ Gpu own_gpu(const Gpu& base, std::string_view name, const OwnNumbers& numbers) {
     set(gpu.bf16_flop_per_s, numbers.bf16, kTera);
     set(gpu.fp16_flop_per_s, numbers.bf16, kTera);
     set(gpu.fp8_flop_per_s, numbers.fp8, kTera);
-    set(gpu.hbm_byte_per_s, numbers.hbm, kGiga);
-    set(gpu.link_byte_per_s, numbers.link, kGiga);
-    set(gpu.network_byte_per_s, numbers.network, kGiga);
-    set(gpu.pcie_byte_per_s, numbers.pcie, kGiga);
+    set(gpu.hbm_byte_per_s, numbers.hbm, kGbyte);
+    set(gpu.link_byte_per_s, numbers.link, kGbyte);
+    set(gpu.network_byte_per_s, numbers.network, kGbyte);
+    set(gpu.pcie_byte_per_s, numbers.pcie, kGbyte);
     if (gpu.link_byte_per_s != base.link_byte_per_s && gpu.topology == Topology::bridges)
         gpu.topology = Topology::one_switch;                  // one number for all of a node
     if (numbers.pcie != kAutoNumber) gpu.c2c_byte_per_s = 0;  // another card's host is not on its board
@@ -88,13 +90,13 @@ Cluster read_cluster(const Json& profile, Problems& problems) {
     cluster.id = text(profile, "id", problems);
     cluster.label = text(profile, "label", problems);
     cluster.gpu = text(profile, "gpu", problems);
-    cluster.gpus_per_node = static_cast<std::int64_t>(number(profile, "gpus_per_node", true, problems));
-    cluster.nics_per_node = static_cast<std::int64_t>(number(profile, "nics_per_node", true, problems));
-    cluster.nic_byte_per_s = number(profile, "nic_gbit_per_s", true, problems) * kGiga / kBitsPerByte;
+    cluster.gpus_per_node = static_cast<std::int64_t>(number_at(profile, "gpus_per_node", true, problems));
+    cluster.nics_per_node = static_cast<std::int64_t>(number_at(profile, "nics_per_node", true, problems));
+    cluster.nic_byte_per_s = number_at(profile, "nic_gbit_per_s", true, problems) * kGbyte / kBitsPerByte;
     cluster.topology = topology(text(profile, "topology", problems));
     if (const auto site = profile.find("site"); site != profile.end() && site->is_object())
-        cluster.site = {number(*site, "network_share", true, problems), number(*site, "send_share", true, problems),
-                        number(*site, "fixed_s", true, problems), number(*site, "stall_s", true, problems)};
+        cluster.site = {number_at(*site, "network_share", true, problems), number_at(*site, "send_share", true, problems),
+                        number_at(*site, "fixed_s", true, problems), number_at(*site, "stall_s", true, problems)};
     cluster.profile = profile;
     return cluster;
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-namespace fourfold {
+#include "base/numbers.h"
 
-static double number(std::int64_t value) { return static_cast<double>(value); }
+namespace fourfold {
 
 double attention_weights(const Model& m) {
     const double h = number(m.hidden), a = number(m.heads);

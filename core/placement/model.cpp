@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "time/step_time.h"
 
 namespace fourfold {
@@ -15,8 +16,6 @@ RankGrid rank_grid(const Plan& plan, bool units_are_gpus) {
 }
 
 namespace {
-
-double number(std::int64_t value) { return static_cast<double>(value); }
 
 // To 36 binary digits. What went through pow or log2 differs between libraries in the 53rd; then two searches with the same seed would
 // part.
@@ -89,8 +88,8 @@ void add_links(const Links& links, PlacementShape& shape) {
 }
 
 // A plan's times with what was measured: shares of 1, since the rates are what messages reached.
-struct Measured : TimedPlan<> {
-    Measured(const Job& job, const Plan& p, const Links& links) : TimedPlan<>(job.timed(p)) {
+struct MeasuredPlan : TimedPlan<> {
+    MeasuredPlan(const Job& job, const Plan& p, const Links& links) : TimedPlan<>(job.timed(p)) {
         timing.pipeline = timing.network = timing.ring_network = 1;
         machine.measured_node = machine.measured_latency = 0;  // the links say more
         if (links.gpus) machine.gpus_per_node = 1;
@@ -105,7 +104,7 @@ struct Measured : TimedPlan<> {
     }
 };
 
-void add_hops(const Job& job, const Plan& plan, const Links& links, const Measured& measured, PlacementShape& shape) {
+void add_hops(const Job& job, const Plan& plan, const Links& links, const MeasuredPlan& measured, PlacementShape& shape) {
     if (plan.pipeline_parallel == 1) {
         shape.hop.assign(shape.link.size(), 0);
         return;
@@ -126,7 +125,7 @@ void add_hops(const Job& job, const Plan& plan, const Links& links, const Measur
 
 // The data traffic of the step time, for every stage. Copies of shards (HSDP), and those that hold the same experts, are parts of one ring
 // here: its slowest link counts for all that they send.
-void add_data(const Job& job, const Plan& p, const Measured& measured, const LayerTimes& layers, const StepTime<double>& step,
+void add_data(const Job& job, const Plan& p, const MeasuredPlan& measured, const LayerTimes& layers, const StepTime<double>& step,
               PlacementShape& shape) {
     const Stages stages(job.model, p);
     const Cost<double> cost(measured.machine, measured.timing);
@@ -196,7 +195,7 @@ PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& l
     add_pipelines(plan, grid, shape);
     add_rings(plan, grid, plan.pipeline_parallel, shape);
     add_groups(plan, grid, shape);
-    const Measured measured(job, plan, links);
+    const MeasuredPlan measured(job, plan, links);
     add_hops(job, plan, links, measured, shape);
     const auto at_rate = [&](double byte_per_s) {
         const TimedPlan<> timed = measured.at(byte_per_s);
@@ -235,7 +234,7 @@ PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& l
     return shape;
 }
 
-StageWork::StageWork(const Job& job, const Plan& plan, const Links& links) : like_(Measured(job, plan, links).at(median_rate(links))) {}
+StageWork::StageWork(const Job& job, const Plan& plan, const Links& links) : like_(MeasuredPlan(job, plan, links).at(median_rate(links))) {}
 std::vector<double> StageWork::seconds(const Plan& plan) const { return stage_seconds_of(like_, plan); }
 
 PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& links) {
@@ -244,7 +243,7 @@ PlacementShape pipette_shape(const Job& job, const Plan& plan, const Links& link
     shape.positions = static_cast<std::uint32_t>(grid.positions());
     add_pipelines(plan, grid, shape);
     add_rings(plan, grid, 1, shape);
-    const Measured measured(job, plan, links);
+    const MeasuredPlan measured(job, plan, links);
     const double parameters =
         stage_weights(job.model, plan, measured.machine, measured.timing, measured.layers, Stages(job.model, plan).at_rest(0)).parameters;
     const double tokens = number(plan.sequence_length * plan.micro_batch) / number(plan.context_parallel);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
+
 namespace fourfold {
 
 static constexpr Choice kObjectives[] = {{"step_time"}, {"pipette"}};
@@ -47,7 +49,6 @@ static void read_bare(const Json& given, PlacementRequest& r, Problems& problems
     Problems own;
     PipetteNumbers p;
     FieldReader reader(given, own);
-    constexpr double kGiga = 1e9;
     constexpr Range kCount{1, static_cast<std::int64_t>(kMostUnits)};
     double hand_over = 0, data = 0, inside = 0;
     reader.integer({"pipelines"}, p.pipelines, kCount);
@@ -61,7 +62,7 @@ static void read_bare(const Json& given, PlacementRequest& r, Problems& problems
     if (own.empty() && p.inner_dp > 1 && inside <= 0)
         own.push_back({"inside_gbyte_per_s", "missing", nullptr, "problem.no_inside_rate", "suggestion.give_inside_rate", nullptr});
     for (Problem& problem : own) problem.field = under("pipette", problem.field), problems.push_back(std::move(problem));
-    p.hand_over_bytes = hand_over * kGiga, p.data_bytes = data * kGiga, p.inside_byte_per_s = inside * kGiga;
+    p.hand_over_bytes = hand_over * kGbyte, p.data_bytes = data * kGbyte, p.inside_byte_per_s = inside * kGbyte;
     r.bare = p;
 }
 
@@ -71,7 +72,6 @@ static void read_units(const Json& given, PlacementRequest& r, FirstProblems& pr
         problems.keep({"units", "type", nullptr, "problem.no_units", {}, nullptr});
         return;
     }
-    constexpr double kGibi = 1024.0 * 1024 * 1024;
     std::vector<bool> seen(r.links.size());
     for (std::size_t i = 0; i < given.size(); ++i) {
         const std::string path = "units[" + std::to_string(i) + "]";

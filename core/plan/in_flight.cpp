@@ -147,11 +147,11 @@ namespace {
 
 constexpr Part kDenseLayer{"d", "dense_layer"}, kExpertLayer{"e", "expert_layer"};
 
-Traced number(const char* letter, const char* meaning, const char* unit, double value) {
+Traced traced_number(const char* letter, const char* meaning, const char* unit, double value) {
     return Traced::symbol({letter, meaning, unit}, value);
 }
-Traced number(const char* letter, const char* meaning, const char* unit, std::int64_t value) {
-    return number(letter, meaning, unit, static_cast<double>(value));
+Traced traced_number(const char* letter, const char* meaning, const char* unit, std::int64_t value) {
+    return traced_number(letter, meaning, unit, static_cast<double>(value));
 }
 double sum_of(const std::vector<std::int32_t>& counts) { return std::accumulate(counts.begin(), counts.end(), 0.0); }
 
@@ -170,25 +170,26 @@ Alive<Traced>::Alive(const Model& model, const Plan& plan, const Stage& stage)
     for (std::int32_t chunk = 0; chunk < static_cast<std::int32_t>(plan.pieces_per_stage()); ++chunk)
         pieces_.push_back(stages.piece(stages.position(stage.index, chunk)));
     in_flight_ = in_flight();
-    waiting_ = number("A_w", "waiting_in_flight", "", sum_of(counts_.until_weight));
+    waiting_ = traced_number("A_w", "waiting_in_flight", "", sum_of(counts_.until_weight));
 }
 
 Traced Alive<Traced>::in_flight() const {
     if (stage_.slices > 0) {  // not whole ones: slices differ in length
         const double tokens = std::round(stage_.slices * stage_.longest_slice);
-        return Traced::named({"A", "slices_in_flight", ""}, number("s_A", "tokens_in_flight", "tokens", tokens) /
-                                                                number("l_1", "longest_slice", "tokens", stage_.longest_slice));
+        return Traced::named({"A", "slices_in_flight", ""}, traced_number("s_A", "tokens_in_flight", "tokens", tokens) /
+                                                                traced_number("l_1", "longest_slice", "tokens", stage_.longest_slice));
     }
     const double counted = sum_of(counts_.until_backward);
     if (const InFlightFormula form = row_of(plan_.running_schedule()).in_flight_formula; form != nullptr) {
-        const Traced formula =
-            form({number("p", "pipeline_parallel", "stages", plan_.pipeline_parallel),
-                  number("i", "stage_index", "", std::int64_t{stage_.index}), number("m", "micro_batches", "", plan_.micro_batches()),
-                  number("V", "virtual_stages", "", plan_.virtual_stages), number("g_m", "group_size", "", plan_.group_of_micro_batches()),
-                  number("e_f", "early_forwards", "", std::int64_t{plan_.early_forwards()})});
+        const Traced formula = form({traced_number("p", "pipeline_parallel", "stages", plan_.pipeline_parallel),
+                                     traced_number("i", "stage_index", "", std::int64_t{stage_.index}),
+                                     traced_number("m", "micro_batches", "", plan_.micro_batches()),
+                                     traced_number("V", "virtual_stages", "", plan_.virtual_stages),
+                                     traced_number("g_m", "group_size", "", plan_.group_of_micro_batches()),
+                                     traced_number("e_f", "early_forwards", "", std::int64_t{plan_.early_forwards()})});
         if (formula.value() == counted) return Traced::named({"A", in_chunks_ ? "in_flight_chunks" : "in_flight", ""}, formula);
     }
-    return number("A", "in_flight_counted", "", counted);
+    return traced_number("A", "in_flight_counted", "", counted);
 }
 
 // The sum over the chunks of what each holds times its micro-batches; `held` is what one holds, where all hold as much.
@@ -248,16 +249,16 @@ Traced Alive<Traced>::checkpoints() const {
     const Symbol sum{"Q", "checkpoints", ""};
     if (pieces_.empty()) return Traced::symbol(sum, stage_.checkpoints);
     const Stage& piece = pieces_.front();
-    Traced held =
-        number("n_r", in_chunks_ ? "recomputed_layers_chunk" : "recomputed_layers", "", piece.dense.recomputed + piece.experts.recomputed);
+    Traced held = traced_number("n_r", in_chunks_ ? "recomputed_layers_chunk" : "recomputed_layers", "",
+                                piece.dense.recomputed + piece.experts.recomputed);
     if (plan_.recompute == Recompute::full && plan_.recompute_layers > 1)
-        held = ceil(held / number("r", "unit_layers", "", plan_.recompute_layers));
+        held = ceil(held / traced_number("r", "unit_layers", "", plan_.recompute_layers));
     return times(
         sum, stage_.checkpoints, [](const Stage& one) { return one.checkpoints; }, counts_.until_backward, held, in_flight_);
 }
 // Other stages hold no embedding.
 Traced Alive<Traced>::first_chunk() const {
-    return stage_.has_embedding && pieces_.size() == 1 ? in_flight_ : number("F", "first_chunk_in_flight", "", stage_.first_chunk);
+    return stage_.has_embedding && pieces_.size() == 1 ? in_flight_ : traced_number("F", "first_chunk_in_flight", "", stage_.first_chunk);
 }
 
 }  // namespace fourfold

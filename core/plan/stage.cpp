@@ -6,7 +6,7 @@
 
 namespace fourfold {
 
-static constexpr std::size_t kMostChunks = 128;  // that a stage can have
+static constexpr std::size_t kMostOnStage = 128;  // that a stage can have
 
 static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(std::min<std::int64_t>(value, 1'000'000)); }
 
@@ -161,7 +161,7 @@ Stage Stages::at_pieces(std::int32_t stage, std::span<const std::int32_t> alive,
 
 Stage Stages::at_rest(std::int32_t stage) const {
     static constexpr auto kOnes = [] {
-        std::array<std::int32_t, kMostChunks> ones{};
+        std::array<std::int32_t, kMostOnStage> ones{};
         ones.fill(1);
         return ones;
     }();
@@ -181,7 +181,7 @@ Stage Stages::at_slices(std::int32_t stage, double alive) const {
 bool Stages::splits_backward() const { return row_of(plan_.running_schedule()).splits_backward; }
 
 Stage Stages::fullest(std::int32_t stage) const {
-    std::array<std::int32_t, kMostChunks> counts;  // filled as far as it is read
+    std::array<std::int32_t, kMostOnStage> counts;  // filled as far as it is read
     const ScheduleRow& row = row_of(plan_.running_schedule());
     if (plan_.token_slices > 1) {
         const std::int64_t ahead = row.keeps_all ? micro_batches_ * plan_.token_slices : stages_ - stage + plan_.token_slices - 2;
@@ -243,8 +243,8 @@ std::vector<Stage> Stages::turning_moments(std::int32_t stage) const {
     struct Piece {  // what one micro-batch in it adds
         double dense, experts, checkpoints, first_chunk;
     };
-    std::array<Piece, kMostChunks> pieces;  // both filled as far as they are read
-    std::array<std::int32_t, kMostChunks> alive;
+    std::array<Piece, kMostOnStage> pieces;  // both filled as far as they are read
+    std::array<std::int32_t, kMostOnStage> alive;
     for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) {
         const auto c = static_cast<std::size_t>(chunk);
         const std::int32_t where = position(stage, chunk);

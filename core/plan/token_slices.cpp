@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "model/operations.h"
 
 namespace fourfold {
-
-static double number(std::int64_t value) { return static_cast<double>(value); }
 
 double SliceWork::until(double first) const {
     return (1 - attention) * first / tokens + attention * attended_together(model, first) / attended_together(model, tokens);

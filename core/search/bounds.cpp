@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "time/step_time.h"
 
 namespace fourfold {
-
-static double number(std::int64_t value) { return static_cast<double>(value); }
 
 StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& t)
     : model_(model), machine_(machine), timing_(timing) {

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/bytes.h"
+
 namespace fourfold {
 
 namespace {
 
 // What stands in a node where the request names no cluster, byte/s in one direction: the adapter that DGX A100 and DGX H100 have for each
 // GPU, and PCIe Gen4 x16 to a host of which the GPU's profile says nothing.
-constexpr double kGbyte = 1e9;
 constexpr double kAmpereAdapter = 200e9 / 8, kNewerAdapter = 400e9 / 8, kPcie = 32e9;
 
 struct MachineSymbol {

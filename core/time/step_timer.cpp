@@ -1,6 +1,7 @@
 // What is done with the step time of a plan: many plans of one space timed one after the other, pipelines played that have no closed form,
 // and the floating-point operations that a rate is counted in. Based on
 //   K. Fujii et al., arXiv 2411.06465: the count of FLOP;  P. Qi et al., arXiv 2401.10241: zero bubble
+#include "base/numbers.h"
 #include "time/step_time.h"
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 #include "time/op_times.h"
 
 namespace fourfold {
-
-static double number(std::int64_t value) { return static_cast<double>(value); }
 
 bool is_played(const Plan& p) {
     constexpr std::int64_t kMostPlayed = 48;  // stages; longer pipelines exist on paper alone, and take 1F1B's time at most
