@@ -77,7 +77,7 @@ TEST_CASE("numbers of GPUs: one by one, whole nodes, steps of a 32nd; and the jo
     }
 }
 
-TEST_CASE("fewest GPUs: with every smaller number no plan fits, or none is done in time") {
+TEST_CASE("fewest GPUs: with every smaller number no plan fits, or none is done in time" * doctest::test_suite("quality")) {
     for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         const Job job = job_of(request);
@@ -101,11 +101,11 @@ TEST_CASE("fewest GPUs: with every smaller number no plan fits, or none is done 
     }
 }
 
-TEST_CASE("the lower bounds are bounds: no plan that fits is below them") {
+TEST_CASE("the lower bounds are bounds: no plan that fits is below them" * doctest::test_suite("quality")) {
     for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         Job job = job_of(request);
-        for (std::size_t i = 0; i < catalog().models.size(); i += tests::kSlowBuild ? 8 : 1) {
+        for (std::size_t i = 0; i < catalog().models.size(); ++i) {
             job.model = catalog().models[i].model;
             job.budget.tokens = 1e12;
             for (const std::int64_t count : {1, 2, 4, 8, 16, 24, 48, 96, 192, 960}) {
@@ -193,9 +193,10 @@ TEST_CASE("the largest batch: 1F1B has no bound but the field's, GPipe keeps eve
     CHECK_FALSE(largest_batch(job_of(R"({"gpus": 1, "model": "llama-3.1-70b"})").space()));
 }
 
-TEST_CASE("a larger card never needs more GPUs; more days and fewer tokens never do; and never a smaller sequence or micro-batch") {
+TEST_CASE("a larger card never needs more GPUs; more days and fewer tokens never do; and never a smaller sequence or micro-batch" *
+          doctest::test_suite("quality")) {
     constexpr const char* kJobs[] = {kSmallJobs[0], kSmallJobs[1], kSmallJobs[2], kSmallJobs[4], kSmallJobs[5]};
-    for (const char* request : std::span(kJobs).first(tests::kSlowBuild ? 2 : std::size(kJobs))) {
+    for (const char* request : kJobs) {
         CAPTURE(std::string(request));
         Job job = job_of(request);
         std::int64_t previous = INT64_MAX, longest = 0, largest = 0;
@@ -258,7 +259,7 @@ void agrees(const Json& answer, const Json& changes, const Json& found) {
 
 }  // namespace
 
-TEST_CASE("limits: every answer is a plan of which estimate() says the same") {
+TEST_CASE("limits: every answer is a plan of which estimate() says the same" * doctest::test_suite("quality")) {
     for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
         const Json answer = limits(request);

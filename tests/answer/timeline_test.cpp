@@ -190,7 +190,7 @@ TEST_CASE("timeline: with embedding, head and transfers, near the closed form") 
     }
 }
 
-TEST_CASE("timeline: alike stages, over many p, V, m: (m V + p - 1) (F + B), drawn whole or cut") {
+TEST_CASE("timeline: alike stages, over many p, V, m: (m V + p - 1) (F + B), drawn whole or cut" * doctest::test_suite("quality")) {
     int compared = 0, cut = 0;
     for (const ScheduleKind kind : {ScheduleKind::gpipe, ScheduleKind::one_f_one_b, ScheduleKind::interleaved})
         for (const std::int32_t p : {1, 2, 3, 4, 7, 16, 31, 64, 128})
@@ -212,7 +212,7 @@ TEST_CASE("timeline: alike stages, over many p, V, m: (m V + p - 1) (F + B), dra
                     CHECK(line->equally_slow == p);
                     CHECK(line->slowest == 0);
                 }
-    CHECK(compared > (tests::kSlowBuild ? 100 : 300));
+    CHECK(compared > 300);
     CHECK(cut > 100);
 }
 
@@ -244,7 +244,7 @@ TEST_CASE("timeline: what is drawn is a step of its own, in order, and waits whe
     });
 }
 
-TEST_CASE("timeline: a long step is continued as it would be played") {
+TEST_CASE("timeline: a long step is continued as it would be played" * doctest::test_suite("quality")) {
     tests::Random random(9);
     double furthest = 0;
     for (int i = 0; i < 60; ++i) {

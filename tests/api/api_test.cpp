@@ -175,7 +175,8 @@ TEST_CASE("who gives no budget is told the usual one: 20 tokens a parameter, the
     CHECK(estimate(R"({"gpu": "h20-sxm-96gb"})")["time"]["run"]["cost"].is_null());
 }
 
-TEST_CASE("every answer adds up: items to groups, groups to the total, shares to the card, formulas to their bytes") {
+TEST_CASE("every answer adds up: items to groups, groups to the total, shares to the card, formulas to their bytes" *
+          doctest::test_suite("quality")) {
     tests::Random random(6);
     for (int i = 0; i < 100; ++i) {
         const Json request = random_request(random), answer = estimate(request);
@@ -249,7 +250,7 @@ TEST_CASE("without explanations an answer has the same figures, and nothing else
     }
 }
 
-TEST_CASE("the job in an answer, asked again, gives the same answer") {
+TEST_CASE("the job in an answer, asked again, gives the same answer" * doctest::test_suite("quality")) {
     tests::Random random(7);
     for (int i = 0; i < 60; ++i) {
         Json request = random_request(random);
@@ -299,10 +300,11 @@ static Json alternatives(const Json& request) {
     return json(text);
 }
 
-TEST_CASE("alternatives: each says what the estimate says once it is set, with what is open searched again") {
+TEST_CASE("alternatives: each says what the estimate says once it is set, with what is open searched again" *
+          doctest::test_suite("quality")) {
     tests::Random random(8);
     int legal = 0, changed = 0;
-    for (int i = 0; i < (tests::kSlowBuild ? 5 : 20); ++i) {
+    for (int i = 0; i < 20; ++i) {
         Json request = i == 0 ? json("{}") : random_request(random);
         if (i % 2 == 1)
             for (const char* key : {"tensor_parallel", "pipeline_parallel", "recompute", "layout", "virtual_stages"}) request[key] = "auto";
@@ -344,14 +346,14 @@ TEST_CASE("alternatives: each says what the estimate says once it is set, with w
             ++changed;
         }
     }
-    CHECK(legal > (tests::kSlowBuild ? 10 : 60));
-    CHECK(changed > (tests::kSlowBuild ? 3 : 20));
+    CHECK(legal > 60);
+    CHECK(changed > 20);
 }
 
-TEST_CASE("auto_plan: what letting go of all that is set leads to") {
+TEST_CASE("auto_plan: what letting go of all that is set leads to" * doctest::test_suite("quality")) {
     tests::Random random(9);
     int other = 0;
-    for (int i = 0; i < (tests::kSlowBuild ? 8 : 30); ++i) {
+    for (int i = 0; i < 30; ++i) {
         const Json request = random_request(random), shown = estimate(request);
         if (shown["ok"] == false) continue;
         const Json plan = alternatives(request)["auto_plan"];
@@ -364,7 +366,7 @@ TEST_CASE("auto_plan: what letting go of all that is set leads to") {
         CHECK(alternatives(open)["auto_plan"].is_null());
         ++other;
     }
-    CHECK(other > (tests::kSlowBuild ? 1 : 10));
+    CHECK(other > 10);
     CHECK(alternatives(json("{}"))["auto_plan"].is_null());
 }
 

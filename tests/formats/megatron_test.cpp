@@ -356,7 +356,7 @@ std::set<std::string> ours_alone() {
 
 }  // namespace
 
-TEST_CASE("law: every field of a plan is written or listed, or of this estimate alone") {
+TEST_CASE("law: every field of a plan is written or listed, or of this estimate alone" * doctest::test_suite("quality")) {
     Json fields = Json::object();
     const Plan plan;
     visit_fields(plan, FieldWriter(fields));

@@ -262,7 +262,7 @@ TEST_CASE("detailed: recomputing every layer needs at most what recomputing atte
     CHECK(compared > kCases);
 }
 
-TEST_CASE("detailed: what can only save, saves; what can only cost, costs") {
+TEST_CASE("detailed: what can only save, saves; what can only cost, costs" * doctest::test_suite("quality")) {
     for_each_case(107, kCases, [](const Case& c, Random&) {
         const double now = peak(c);
         const auto changed = [&](auto&& edit) {
@@ -289,7 +289,7 @@ TEST_CASE("detailed: what can only save, saves; what can only cost, costs") {
     });
 }
 
-TEST_CASE("detailed: looking at three stages finds the fullest of all where the stages are alike") {
+TEST_CASE("detailed: looking at three stages finds the fullest of all where the stages are alike" * doctest::test_suite("quality")) {
     for_each_case(108, kCases, [](const Case& c, Random&) {
         double most = 0;
         for (std::int32_t i = 0; i < c.plan.pipeline_parallel; ++i) most = std::max(most, stage_memory(c, i).peak_bytes);

@@ -68,7 +68,7 @@ Json numbers_of(const char* id) {
 
 }  // namespace
 
-TEST_CASE("a card with the numbers of one of the catalogue answers as that one does, at every door") {
+TEST_CASE("a card with the numbers of one of the catalogue answers as that one does, at every door" * doctest::test_suite("quality")) {
     struct Door {
         const char *name, *request;
     };
@@ -150,7 +150,7 @@ TEST_CASE("its links between nodes count before a cluster's, and a cluster is on
     CHECK(brief(refused["problems"]) == "cluster cluster_has_other_gpu \"dgx-h100\" -> \"\"");
 }
 
-TEST_CASE("law: more memory never turns what fits into what does not") {
+TEST_CASE("law: more memory never turns what fits into what does not" * doctest::test_suite("quality")) {
     constexpr const char* kOrder[] = {"does_not_fit", "at_risk", "fits"};
     const auto rank = [&](const Json& fit) { return std::find(std::begin(kOrder), std::end(kOrder), fit) - std::begin(kOrder); };
     for (const char* request : {R"({"gpus": 8})", R"({"gpus": 16, "model": "llama-3.1-70b"})", R"({"gpus": 64, "model": "qwen3-30b-a3b"})",
@@ -167,7 +167,7 @@ TEST_CASE("law: more memory never turns what fits into what does not") {
     }
 }
 
-TEST_CASE("law: no rate of the card, made faster, makes a step slower") {
+TEST_CASE("law: no rate of the card, made faster, makes a step slower" * doctest::test_suite("quality")) {
     const Json usual = numbers_of(kLike);
     for (const char* request :
          {R"({"gpus": 32, "global_batch": 128, "pipeline_parallel": 2, "tensor_parallel": 2})",

@@ -87,11 +87,10 @@ TEST_CASE("token slices: cut where all work as long as each other, on the grid")
     for (const double part : {0.05, 0.2, 0.6, 0.99}) CHECK(work.until(work.tokens_until(part)) == doctest::Approx(part));
 }
 
-TEST_CASE("token slices: no cut of TeraPipe's dynamic programme is faster by more than the grid's width") {
+TEST_CASE("token slices: no cut of TeraPipe's dynamic programme is faster by more than the grid's width" * doctest::test_suite("quality")) {
     const Model model = catalog().model("llama-3.1-8b")->model;
     for (const double attention : {0.0, 0.3, 0.9})
         for (const std::int64_t count : {2, 3, 5}) {
-            if (tests::kSlowBuild && count == 5) continue;
             const SliceWork work{model, 1'280, attention};
             const Ends ends = cut_evenly(work, count);
             double most = 0, before = 0;

@@ -164,7 +164,7 @@ TEST_CASE("pools: where memory is short, layers go to the larger card") {
     }
 }
 
-TEST_CASE("pools: the famous questions; more GPUs are never slower, nor is a faster card") {
+TEST_CASE("pools: the famous questions; more GPUs are never slower, nor is a faster card" * doctest::test_suite("quality")) {
     Json job{{"version", 2}, {"model", "llama-3.1-70b"}, {"gpu", "a100-sxm-80gb"}, {"gpus", 64}, {"global_batch", 1'024}};
     const Json both = pooled(with(job, "h100-sxm-80gb", 32));
     const Json *copies = way_of(both, "copies"), *stages = way_of(both, "stages");

@@ -54,7 +54,7 @@ TEST_CASE("a ranking says what became of every candidate") {
     }
 }
 
-TEST_CASE("ranked plans are legal, within the risk, grouped by time, and what estimate() says of them") {
+TEST_CASE("ranked plans are legal, within the risk, grouped by time, and what estimate() says of them" * doctest::test_suite("quality")) {
     for (const Json& request : kRequests) {
         const Json answer = rank(request);
         const Json& plans = answer["plans"];
@@ -77,7 +77,8 @@ TEST_CASE("ranked plans are legal, within the risk, grouped by time, and what es
     }
 }
 
-TEST_CASE("the front of a ranking: fastest first, every further one needs less, and no row beats it in both") {
+TEST_CASE("the front of a ranking: fastest first, every further one needs less, and no row beats it in both" *
+          doctest::test_suite("quality")) {
     for (const Json& request : kRequests) {
         const Json answer = rank(request);
         const Json& plans = answer["plans"];
@@ -133,7 +134,7 @@ TEST_CASE("recomputing a block: as few layers as fit") {
     CHECK(checked > 3);
 }
 
-TEST_CASE("what is left out of the space stands in no plan") {
+TEST_CASE("what is left out of the space stands in no plan" * doctest::test_suite("quality")) {
     const auto has = [](const Json& answer, const char* key, const Json& value) {
         for (std::size_t i = 0; i < rows(answer); ++i)
             if (answer["plans"][key][i] == value) return true;
@@ -166,9 +167,9 @@ TEST_CASE("what is left out of the space stands in no plan") {
 }
 
 // ---- "only": filters
-TEST_CASE("a filter is the value set: the list is that of the job with it") {
+TEST_CASE("a filter is the value set: the list is that of the job with it" * doctest::test_suite("quality")) {
     constexpr std::size_t kAsked[] = {0, 2, 4, 5};
-    for (const std::size_t which : std::span(kAsked).first(tests::kSlowBuild ? 1 : 4)) {
+    for (const std::size_t which : std::span(kAsked).first(4)) {
         const Json& request = kRequests[which];
         const Json all = rank(request);
         int checked = 0;
@@ -197,7 +198,8 @@ TEST_CASE("a filter against what the job sets leaves nothing") {
     CHECK(answer["excluding"] == Json({"tensor_parallel"}));
 }
 
-TEST_CASE("a limit of memory: nothing above it, the fastest below it, and more layers recomputed to stay there") {
+TEST_CASE("a limit of memory: nothing above it, the fastest below it, and more layers recomputed to stay there" *
+          doctest::test_suite("quality")) {
     constexpr double kGibi = 1024.0 * 1024 * 1024;
     for (const Json& request : kRequests) {
         const Json all = rank(request);

@@ -53,7 +53,7 @@ TEST_CASE("grid, by hand: gradients are added up between GPUs with the same part
     CHECK(data_collective_parts(c.plan, c.hw, c.k, 1'000).inside_bytes == 750);
 }
 
-TEST_CASE("grid: through a request: its formulas name its source, and other models are refused") {
+TEST_CASE("grid: through a request: its formulas name its source, and other models are refused" * doctest::test_suite("quality")) {
     Json job{{"model", "llama-3.1-70b"}, {"gpu", "h100-sxm-80gb"}, {"gpus", 64},
              {"global_batch", 512},      {"tensor_parallel", 4},   {"tensor_columns", 2},
              {"pipeline_parallel", 4},   {"context_parallel", 1},  {"micro_batch", 1},
