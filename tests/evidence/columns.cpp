@@ -50,10 +50,8 @@ void add_plan(Json& columns, const Plan& plan) {
     columns["tensor_parallel"].push_back(plan.tensor_parallel);
     columns["pipeline_parallel"].push_back(plan.pipeline_parallel);
     columns["context_parallel"].push_back(plan.context_parallel);
-    columns["expert_parallel"].push_back(plan.expert_parallel);
     columns["micro_batch"].push_back(plan.micro_batch);
     columns["sequence_length"].push_back(plan.sequence_length);
-    columns["global_batch"].push_back(plan.global_batch);
 }
 
 void add_names(Json& table, const AnsweredRow& one) {
