@@ -32,6 +32,11 @@ std::string bare_name(std::string_view name) {
     return bare;
 }
 
+const ColumnNames& ColumnNames::known() {
+    static const ColumnNames names;
+    return names;
+}
+
 ColumnNames::ColumnNames() {
     FieldDescriber describe;
     const Plan plan;
@@ -63,12 +68,6 @@ std::string_view ColumnNames::closest_to(std::string_view name) const {
     return near.empty() ? near : written_[static_cast<std::size_t>(found - bare_.begin())];
 }
 
-bool ColumnNames::take(std::string_view key) {
-    const bool fresh = std::find(taken_.begin(), taken_.end(), key) == taken_.end();
-    if (fresh) taken_.emplace_back(key);
-    return fresh;
-}
-
 std::string RunColumns::header() const {
     std::string line;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -80,6 +79,11 @@ std::string RunColumns::header() const {
 
 bool RunColumns::has(std::string_view key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
+std::string_view RunColumns::name_of(std::string_view key) const {
+    const auto found = std::find(keys.begin(), keys.end(), key);
+    return found == keys.end() ? key : names[static_cast<std::size_t>(found - keys.begin())];
+}
+
 RunColumns usual_columns() {
     RunColumns columns;
     for (const auto& [key, name] : kUsualColumns) columns.keys.emplace_back(key), columns.names.emplace_back(name);
@@ -87,16 +91,19 @@ RunColumns usual_columns() {
 }
 
 // One problem for each column that is not known or there twice: a line may have a hundred thousand of them.
-static void read_column(std::string_view cell, std::size_t line, ColumnNames& known, RunColumns& columns, FirstProblems& problems) {
+static void read_column(std::string_view cell, std::size_t line, RunColumns& columns, FirstProblems& problems) {
+    const ColumnNames& known = ColumnNames::known();
     const std::string_view key = cell.size() > kLongestColumn ? std::string_view() : known.key_of(cell);
+    const bool fresh = !key.empty() && !columns.has(key);
     columns.names.emplace_back(cell);
     columns.keys.emplace_back(key);
-    if (!key.empty() && known.take(key)) return;
+    if (fresh) return;
     if (!problems.keeps_more()) return problems.count();
     const Json given = shown(Json(cell));
     const std::string_view near = key.empty() ? known.closest_to(cell) : std::string_view();
     if (!key.empty())
-        problems.add("", "unknown", given, Text("problem.runs.column_twice").with("line", line).with("key", key),
+        problems.add("", "unknown", given,
+                     Text("problem.runs.column_twice").with("line", line).with("first", columns.name_of(key)).with("second", given),
                      "suggestion.runs.leave_one_out");
     else
         problems.add("", "unknown", given, Text("problem.runs.unknown_column").with("line", line).with("column", given),
@@ -104,12 +111,11 @@ static void read_column(std::string_view cell, std::size_t line, ColumnNames& kn
 }
 
 RunColumns read_header(std::string_view line, std::size_t number, Problems& problems) {
-    ColumnNames known;
     FirstProblems found("runs_text");
     RunColumns columns{{}, {}, separator_of(line)};
     std::vector<std::string_view> cells;
     split_cells(line, columns.separator, cells);
-    for (const std::string_view cell : cells) read_column(cell, number, known, columns, found);
+    for (const std::string_view cell : cells) read_column(cell, number, columns, found);
     // A line that names no column at all is no header: that alone is said.
     if (std::any_of(columns.keys.begin(), columns.keys.end(), [](const std::string& key) { return !key.empty(); })) found.move_to(problems);
     const bool measures = std::any_of(std::begin(kMeasures), std::end(kMeasures), [&](const Measure& one) { return columns.has(one.key); });

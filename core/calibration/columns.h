@@ -15,17 +15,16 @@ std::string bare_name(std::string_view name);
 // What the names of columns may be, and which keys were named before.
 class ColumnNames {
  public:
-    ColumnNames();
+    static const ColumnNames& known();
     // "": no key has this name.
     std::string_view key_of(std::string_view name) const;
     // As it is usually written; "" when none is near.
     std::string_view closest_to(std::string_view name) const;
-    // Whether the key is named for the first time.
-    bool take(std::string_view key);
 
  private:
+    ColumnNames();
     void add(std::string_view written, std::string_view key);
-    std::vector<std::string> written_, bare_, keys_, taken_;
+    std::vector<std::string> written_, bare_, keys_;
 };
 
 // The columns of a text of runs, and what lies between them.
@@ -35,6 +34,8 @@ struct RunColumns {
     char separator = ',';
     std::string header() const;            // the names in one line
     bool has(std::string_view key) const;  // of `keys`
+    // As the text calls the key; the key itself where no column has it.
+    std::string_view name_of(std::string_view key) const;
 };
 RunColumns usual_columns();
 

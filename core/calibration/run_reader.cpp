@@ -98,12 +98,12 @@ bool RunReader::read(const Json& row, MeasuredRun& run, Problems& found) {
     return found.empty();
 }
 
-void RunReader::ask_for_convention(Problems& problems) const {
+void RunReader::ask_for_convention(const RunColumns& columns, Problems& problems) const {
     if (without_convention_ == nullptr) return;
     Json names = Json::array();
     for (const Choice& choice : kFlopConventions) names.push_back(Text("choice.flop_convention", choice.id).json());
     report(problems, kFlopConvention, "missing", nullptr,
-           Text("problem.run.no_convention").with("key", without_convention_).with("choices", std::move(names)),
+           Text("problem.run.no_convention").with("key", columns.name_of(without_convention_)).with("choices", std::move(names)),
            Text("suggestion.run.convention").with("key", kFlopConvention).with("first", kFlopConventions.front().id));
 }
 

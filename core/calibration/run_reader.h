@@ -20,7 +20,7 @@ class RunReader {
     // Whether some run or column counts FLOP.
     bool asks_convention() const { return asks_convention_; }
     // One problem for all runs that count FLOP and say not how.
-    void ask_for_convention(Problems& problems) const;
+    void ask_for_convention(const RunColumns& columns, Problems& problems) const;
 
  private:
     struct Value {

@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "calibration/calibration.h"
+#include "calibration/cells.h"
 #include "calibration/run_reader.h"
 
 namespace fourfold {
@@ -16,28 +17,6 @@ namespace {
 constexpr double kRepeats =
     1.2;  // repeated runs of a plan differ by 0.1 to 2 % in the published tables; by a fifth, something else differs
 
-// ---- text
-// "1,024" may mean either and stays a text, which the reader is asked about.
-Json value_of_cell(std::string_view cell, char separator) {
-    const std::string text = with_point(cell, separator);
-    const bool digits = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
-    if (digits) {
-        Problems ignored;
-        const auto number = parse(text, text.size(), ignored);
-        if (number && number->is_number()) return *number;
-    }
-    if (cell == "true" || cell == "false") return cell == "true";
-    return cell;
-}
-
-// "41.5 %" as a share.
-Json share_of_cell(std::string_view cell, char separator) {
-    constexpr double kPercent = 100;
-    if (!cell.ends_with('%')) return value_of_cell(cell, separator);
-    const auto percent = number_of(with_point(trimmed(cell.substr(0, cell.size() - 1)), separator));
-    return percent ? Json(*percent / kPercent) : Json(cell);
-}
-
 std::string path(std::size_t index) { return indexed("runs", index); }
 
 struct Given {
@@ -46,6 +25,7 @@ struct Given {
     Problems wrong;  // already known
 };
 
+// ---- text
 Given given_line(std::string_view line, std::size_t number, const RunColumns& columns, std::vector<std::string_view>& cells) {
     split_cells(line, columns.separator, cells);
     Given given{Text("row.line").with("number", number), Json::object(), {}};
@@ -53,9 +33,7 @@ Given given_line(std::string_view line, std::size_t number, const RunColumns& co
         report(given.wrong, "", "type", nullptr,
                Text("problem.run.cells").with("values", cells.size()).with("columns", columns.keys.size()), "suggestion.run.cells");
     for (std::size_t i = 0; i < cells.size() && given.wrong.empty(); ++i)
-        if (!cells[i].empty())
-            given.row[columns.keys[i]] =
-                columns.keys[i] == "mfu" ? share_of_cell(cells[i], columns.separator) : value_of_cell(cells[i], columns.separator);
+        if (!cells[i].empty()) given.row[columns.keys[i]] = cell_value(cells[i], columns.keys[i], columns.separator);
     return given;
 }
 
@@ -121,6 +99,15 @@ void find_contradictions(const std::vector<MeasuredRun>& runs, FirstProblems& pr
     }
 }
 
+// A column is called as the text calls it.
+void use_names(const RunColumns& columns, Text& message) {
+    for (const char* arg : {"key", "other"}) {
+        const auto key = message.args().find(arg);
+        const auto* known = key == message.args().end() ? nullptr : key->get_ptr<const Json::string_t*>();
+        if (known != nullptr) message.with(arg, columns.name_of(*known));
+    }
+}
+
 // That of all runs which name none.
 CountedFlop read_convention(const Json& request, Problems& problems) {
     CountedFlop convention = CountedFlop::asked;
@@ -159,13 +146,14 @@ RunsRead read_runs(const Json& request, const Job& job, Problems& problems) {
         const bool usable = found.empty() && reader.read(given.row, run, found);
         for (Problem& problem : found) {
             problem.field = under(path(run.index), problem.field);
+            use_names(result.columns, problem.message);
             problem.message = Text("problem.in_run").with("run", given.name).with("message", problem.message);
             all.keep(std::move(problem));
         }
         if (usable) result.runs.push_back(std::move(run));
     }
     result.asks_convention = reader.asks_convention();
-    reader.ask_for_convention(problems);
+    reader.ask_for_convention(result.columns, problems);
     find_contradictions(result.runs, all);
     all.move_to(problems);
     return result;

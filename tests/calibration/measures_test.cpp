@@ -127,14 +127,14 @@ TEST_CASE("names of columns: every one of the table means one key, whatever its 
     std::set<std::string> bare;
     const Json known = json(std::string(embedded::columns.front().text));
     for (const auto& [key, names] : known.items()) {
-        CHECK(ColumnNames().key_of(key) == key);
+        CHECK(ColumnNames::known().key_of(key) == key);
         for (const Json& name : names) {
             CAPTURE(name.dump());
             CHECK(bare.insert(bare_name(name.get<std::string>())).second);  // twice nowhere
-            CHECK(ColumnNames().key_of(name.get<std::string>()) == key);
+            CHECK(ColumnNames::known().key_of(name.get<std::string>()) == key);
         }
     }
-    const auto key = [](const char* name) { return std::string(ColumnNames().key_of(name)); };
+    const auto key = [](const char* name) { return std::string(ColumnNames::known().key_of(name)); };
     CHECK(key("--tensor-model-parallel-size") == "tensor_parallel");
     CHECK(key("Tensor Model Parallel_Size") == "tensor_parallel");
     CHECK(key("TP") == "tensor_parallel");
@@ -150,8 +150,8 @@ TEST_CASE("names of columns: every one of the table means one key, whatever its 
     CHECK(key("max reserved (MB)") == "reserved_mib");
     CHECK(key("") == "");
     CHECK(key("colour") == "");
-    CHECK(ColumnNames().closest_to("tensor_modell_parallel_size") == "tensor_model_parallel_size");
-    CHECK(ColumnNames().closest_to("token/sek") == "tokens/sec");
+    CHECK(ColumnNames::known().closest_to("tensor_modell_parallel_size") == "tensor_model_parallel_size");
+    CHECK(ColumnNames::known().closest_to("token/sek") == "tokens/sec");
     const Json answer = table("tp,pp,mb,itteration time,colour of the rack\n");
     CHECK(brief(answer["problems"]).find("runs_text unknown \"itteration time\" -> ") == 0);
     CHECK(said(answer["problems"][0]["suggestion"]) == R"(suggestion.did_you_mean {"near":"iteration time"})");
@@ -170,6 +170,61 @@ TEST_CASE("a foreign table: Megatron's names, another batch and sequence") {
     CHECK(row["plan"]["sequence_length"] == 4'096);
     CHECK(row["memory"]["bytes"] == 40.0 * kGibi);
     CHECK(row["memory"]["reserved"] == false);
+}
+
+TEST_CASE("a value may carry its unit, as people write it, and the unit counts") {
+    const auto row = [](const std::string& column, const std::string& value) {
+        const std::string text = "tp,pp,mbs," + column + "\n2,1,1," + value;
+        const Json answer = table(text, R"({"flop_convention": "causal"})");
+        REQUIRE_MESSAGE(answer["ok"] == true, answer.dump());
+        return answer["rows"][0];
+    };
+    const auto seconds = [&](const char* column, const char* value) {
+        return doctest::Approx(row(column, value)["step_seconds"].get<double>()).epsilon(1e-12);
+    };
+    for (const char* value : {"9.2 s", "9.2s", "9.2 sec", "9200 ms", "9200ms"}) {
+        CAPTURE(value);
+        for (const char* column : {"step time", "step_seconds", "step time ms"}) CHECK(9.2 == seconds(column, value));
+    }
+    // 512 sequences of 8,192 tokens; 64 GPUs
+    for (const char* value : {"524.288k tokens/s", "524.288 ktok/s", "524288 tok/s", "524.288K", "0.524288M tokens/s"})
+        CHECK(8.0 == seconds("tokens/s", value));
+    for (const char* value : {"8192 tokens/s/GPU", "8.192k tokens/s", "8192 tok/s/gpu"}) CHECK(8.0 == seconds("tgs", value));
+    const double causal = 421'645'529'382'912;  // FLOP of a GPU in a second, for a step of 8 s
+    for (const char* value : {"410 TFLOP/s", "410 TFLOPS", "410 TFLOP/s/GPU", "410"})
+        CHECK(8 * causal / 410e12 == seconds("TFLOP/s", value));
+    CHECK(8 * causal / (0.41 * 989.4e12) == seconds("mfu", "41 %"));
+    for (const char* value : {"50 GB", "50 GiB", "50GB", "51200 MB", "51200 MiB", "50"})
+        for (const char* column : {"memory", "allocated_gib", "reserved"}) CHECK(row(column, value)["memory"]["bytes"] == 50 * kGibi);
+    CHECK(row("peak mem mb", "50 GB")["memory"]["bytes"] == 50 * kGibi);
+    // with a comma before the decimals
+    const Json comma = table("tp\tpp\tmbs\tstep time\tmemory\n2\t1\t1\t9,25 s\t50,5 GB");
+    REQUIRE_MESSAGE(comma["ok"] == true, comma.dump());
+    CHECK(comma["rows"][0]["step_seconds"] == 9.25);
+    CHECK(comma["rows"][0]["memory"]["bytes"] == 50.5 * kGibi);
+    // what is no number, or has a unit of something else, is named with the names that the text has
+    const std::pair<const char*, const char*> wrong[] = {
+        {"step time", "50 GB"}, {"memory", "9.2 s"},       {"tok/s", "8192 tokens/s/GPU"}, {"mfu", "410 TFLOP/s"},
+        {"TFLOP/s", "41 %"},    {"memory", "61 %"},        {"step time", "9.2 furlongs"},  {"step time", "about 9 s"},
+        {"step time", "s"},     {"step time", "9 k foot"}, {"peak memory", "1,024"},
+    };
+    for (const auto& [column, value] : wrong) {
+        CAPTURE(value);
+        const Json answer = table("tp\tpp\tmbs\t" + std::string(column) + "\n2\t1\t1\t" + value, R"({"flop_convention": "causal"})");
+        REQUIRE(answer["problems"].size() == 1);
+        CHECK(said(answer["problems"][0]["message"]["args"]["message"]) ==
+              "problem.run.no_number {\"key\":\"" + std::string(column) + "\",\"value\":\"" + value + "\"}");
+    }
+}
+
+TEST_CASE("problems name the columns as the text does") {
+    const auto message = [](const char* text) { return said(table(text)["problems"][0]["message"]["args"]["message"]); };
+    CHECK(message("tp,pp,mbs,peak memory\n2,1,1,0") == R"(problem.run.too_small {"key":"peak memory","value":0.0})");
+    CHECK(message("tp,pp,mbs,peak memory\n2,1,1,") == R"(problem.run.no_measure {"key":"peak memory"})");
+    CHECK(message("tp,pp,mbs,s/it,tok/s\n2,1,1,8,500000") ==
+          R"(problem.run.two_times {"first":8.0,"key":"s/it","other":"tok/s","second":8.388608})");
+    CHECK(said(table("tp,mem,pp,peak memory\n2,1,1,1")["problems"][0]["message"]) ==
+          R"(problem.runs.column_twice {"first":"mem","line":1,"second":"peak memory"})");
 }
 
 TEST_CASE("bad input of every column is named") {

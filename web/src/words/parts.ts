@@ -52,7 +52,10 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     ],
     [/^symbol\./, 'formulas'], // each card of a formula says some of them
     [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
-    [/^(item|time|group)\..*\.(summary|differs)$|^(problem|suggestion)\.run\.|^(field|choice)\.(flop_convention|data_parallel)/, 'more'],
+    [
+        /^(item|time|group|method)\..*\.(summary|differs)$|^counting\.(?!title)|^(problem|suggestion)\.runs?\.|^problem\.(in_run|no_(only|gpu_counts|request|text_value))$|^(field|choice)\.(flop_convention|data_parallel)/,
+        'more',
+    ],
     [/^(problem|suggestion)\./, 'wrong'], // with a request, and how to mend it
     // what the core names, and what an answer rests on: on the first screen said in what stands behind it
     [/^field\.(?!token_budget|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh)|^(choice|item|time|config)\./, 'names'],

@@ -1,0 +1,61 @@
+#include "calibration/cells.h"
+
+#include <algorithm>
+
+#include "base/table.h"
+
+namespace fourfold {
+
+const Measure* measure_of(std::string_view key) {
+    for (const Measure& measure : kMeasures)
+        if (measure.key == key) return &measure;
+    return nullptr;
+}
+
+namespace {
+
+// "12k" is 12,000: what follows the letter is the unit.
+double take_thousands(std::string_view& unit) {
+    const char letter = unit.empty() ? ' ' : unit[0];
+    if (letter != 'k' && letter != 'K' && letter != 'M') return 1;
+    unit = trimmed(unit.substr(1));
+    return letter == 'M' ? 1e6 : 1e3;
+}
+
+// Whether a value with such a unit may stand in such a column; "tokens/s" leaves open of how many GPUs.
+bool fits(MeasuredIn unit, MeasuredIn column) {
+    return unit == column || (is_memory(unit) && is_memory(column)) || (unit == MeasuredIn::tokens && column == MeasuredIn::tokens_per_gpu);
+}
+
+// 0: it is none, or measures something else.
+double factor_of(std::string_view unit, const Measure& column) {
+    constexpr double kPercentAsShare = 1e-2;
+    if (unit == "%") return column.what == MeasuredIn::mfu ? kPercentAsShare : 0;
+    const Measure* const of =
+        measure_of(unit == "MB" ? "allocated_mib" : ColumnNames::known().key_of(unit));  // a column "mb" has micro-batches
+    return of != nullptr && fits(of->what, column.what) ? of->unit / column.unit : 0;
+}
+
+// 0 where the unit is none of the column's.
+double scale_of(std::string_view unit, const Measure& column) {
+    if (unit.empty()) return 1;
+    if (const double factor = factor_of(unit, column); factor > 0) return factor;
+    const double thousands = take_thousands(unit);
+    return thousands == 1 ? 0 : unit.empty() ? thousands : thousands * factor_of(unit, column);
+}
+
+}  // namespace
+
+// "1,024" may mean either and stays a text, which the reader is asked about.
+Json cell_value(std::string_view cell, std::string_view key, char separator) {
+    const std::size_t end = std::min(cell.find_first_not_of("-+0123456789.,eE"), cell.size());
+    const std::string_view unit = trimmed(cell.substr(end));
+    const Measure* const column = measure_of(key);
+    const double scale = column != nullptr ? scale_of(unit, *column) : unit.empty() ? 1 : 0;
+    const auto number = number_of(with_point(trimmed(cell.substr(0, end)), separator));
+    if (number && scale > 0) return *number * scale;
+    if (cell == "true" || cell == "false") return cell == "true";
+    return cell;
+}
+
+}  // namespace fourfold
