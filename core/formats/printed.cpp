@@ -79,6 +79,7 @@ PrintedRun read_printed(std::string_view text) {
         deaths.read(lines, run);
         memory.read(lines, run);
         if (run.steps.size() < kMostSteps) read_printed_step(lines, run);
+        read_printed_argument(lines, run);
     }
     deaths.finish(run);
     run.lines = lines.number;

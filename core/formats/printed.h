@@ -65,6 +65,12 @@ struct OutOfMemory {
            process = kNotSaid, others = kNotSaid;
 };
 
+// Of the program, as Megatron-LM lists them when it starts.
+struct PrintedArgument {
+    std::string name, value;
+    std::int64_t line = 0;
+};
+
 struct PrintedRun {
     std::int64_t lines = 0;
     std::uint32_t printers = 0;          // bits
@@ -73,6 +79,7 @@ struct PrintedRun {
     std::vector<OutOfMemory> deaths;  // the first ones
     std::size_t death_count = 0;
     std::vector<std::string> cards;  // names that nvidia-smi shows
+    std::vector<PrintedArgument> arguments;
 
     const PrintedNumber* highest(Quantity quantity) const;  // nullptr: none was read
     void add(PrintedNumber number);
@@ -85,6 +92,7 @@ PrintedRun read_printed(std::string_view text);
 // ---- what it looks for, line by line
 class PrintedLines;
 void read_printed_step(const PrintedLines& line, PrintedRun& run);
+void read_printed_argument(const PrintedLines& line, PrintedRun& run);
 
 class MemoryReader {
  public:

@@ -118,14 +118,24 @@ Json describe(const Series& series) {
         .add("last_line", series.last_line);
 }
 
-// As calibrate() takes it in runs_text.
-std::string table_of(const Json& measured) {
+// As calibrate() takes it in runs_text. The batch of the steps counts more than that of the arguments: it may grow.
+std::string table_of(const PrintedRun& run, const Json& measured) {
+    if (measured.empty()) return "";
     std::string head, row;
-    for (auto entry = measured.begin(); entry != measured.end(); ++entry) {
-        head += (head.empty() ? "" : ",") + entry.key();
-        row += (row.empty() ? "" : ",") + number_text(entry->get<double>(), 12);
+    const auto add = [&](const std::string& key, const Json& value) {
+        const auto* text = value.get_ptr<const Json::string_t*>();
+        const char* const comma = head.empty() ? "" : ",";
+        head += comma + key;
+        row += comma + (text != nullptr ? *text : value.is_null() ? "" : number_text(value.get<double>(), 12));
+    };
+    Json rest = measured;
+    for (const auto& [key, value] : planned_run(run)) {
+        const bool again = rest.contains(key);
+        add(key, again ? rest[key] : value);
+        if (again) rest.erase(key);
     }
-    return head.empty() ? "" : head + "\n" + row + "\n";
+    for (auto entry = rest.begin(); entry != rest.end(); ++entry) add(entry.key(), *entry);
+    return head + "\n" + row + "\n";
 }
 
 // Two sizes of cards in one text.
@@ -192,7 +202,7 @@ Json printed_answer(const Json& request, Problems& problems) {
         .add("numbers", std::move(numbers))
         .add("series", std::move(series))
         .add("cards", std::move(cards))
-        .add("runs_text", table_of(measured))
+        .add("runs_text", table_of(run, measured))
         .add("cause", verdict.cause == nullptr ? Json() : Json(verdict.cause))
         .add("verdict", to_list(verdict.texts))
         .add("notes", to_list(notes_of(run, steps, measured)));

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fields.h"
@@ -45,7 +46,11 @@ struct Steps {
 };
 Steps steps_of(const PrintedRun& run);
 
-// The run as calibrate() takes it; empty where nothing of it can be used.
+// What the program's own list of arguments says of the plan, as calibrate() takes it, null where it leaves something open; empty without
+// one.
+std::vector<std::pair<std::string, Json>> planned_run(const PrintedRun& run);
+
+// What was measured of the run, as calibrate() takes it; empty where nothing of it can be used.
 Json measured_run(const PrintedRun& run, const Steps& steps, const Counted* counted);
 
 struct RunVerdict {

@@ -341,6 +341,62 @@ TEST_CASE("a measured run is one that calibrate() takes") {
     CHECK(calibrated["rows"][0]["memory"]["bytes"] == 30000 * kMebi);
 }
 
+// As print_args of Megatron-LM writes them.
+static std::string listed(std::initializer_list<std::pair<const char*, const char*>> arguments, const char* rank = "") {
+    std::string text = rank + std::string("------------------------ arguments ------------------------\n");
+    for (const auto& [name, value] : arguments) {
+        const std::string key = name;
+        text += rank + ("  " + key + " ") + std::string(48 - key.size(), '.') + " " + value + "\n";
+    }
+    return text + rank + "-------------------- end of arguments ---------------------\n";
+}
+
+TEST_CASE("the arguments that a log lists are the plan of its run") {
+    const std::string steps =
+        "iteration 1/ 5 | elapsed time per iteration (ms): 9999.0 | global batch size: 512 |\n"
+        "iteration 2/ 5 | elapsed time per iteration (ms): 8870.0 | global batch size: 512 |\n";
+    for (const char* rank : {"", "0: ", "[default0]:"}) {
+        CAPTURE(rank);
+        const Json answer = read(listed({{"bf16", "True"},
+                                         {"context_parallel_size", "1"},
+                                         {"expert_model_parallel_size", "1"},
+                                         {"global_batch_size", "1024"},
+                                         {"hidden_size", "4096"},
+                                         {"micro_batch_size", "2"},
+                                         {"num_attention_heads", "32"},
+                                         {"num_experts", "None"},
+                                         {"num_layers", "32"},
+                                         {"num_layers_per_virtual_pipeline_stage", "None"},
+                                         {"pipeline_model_parallel_size", "4"},
+                                         {"rampup_batch_size", "None"},
+                                         {"recompute_granularity", "full"},
+                                         {"recompute_method", "uniform"},
+                                         {"recompute_num_layers", "1"},
+                                         {"seq_length", "8192"},
+                                         {"sequence_parallel", "True"},
+                                         {"tensor_model_parallel_size", "2"},
+                                         {"use_distributed_optimizer", "True"},
+                                         {"virtual_pipeline_model_parallel_size", "None"},
+                                         {"world_size", "64"}},
+                                        rank) +
+                                 steps);
+        CHECK(answer["runs_text"] ==
+              "gpus,tensor_parallel,pipeline_parallel,context_parallel,virtual_stages,expert_parallel,expert_tensor_parallel,micro_batch,"
+              "global_batch,sequence_length,recompute,zero,step_seconds\n64,2,4,1,1,1,1,2,512,8192,full,optimizer,8.87\n");
+        const Json job = {{"gpu", "h100-sxm-80gb"}, {"gpus", 8}, {"runs_text", answer["runs_text"]}};
+        const Json calibrated = json(api::calibrate(job.dump()));
+        REQUIRE_MESSAGE(calibrated["ok"] == true, calibrated.dump());
+        CHECK(calibrated["rows"][0]["plan"]["gpus"] == 64);
+        CHECK(calibrated["rows"][0]["plan"]["pipeline_parallel"] == 4);
+    }
+    // what the list leaves out is an empty cell, so that rows of several logs have the same columns
+    const Json open = read(listed({{"num_layers", "32"}, {"hidden_size", "4096"}, {"micro_batch_size", "1"}}) + steps);
+    CHECK(open["runs_text"].get<std::string>().ends_with("zero,step_seconds\n,1,1,1,1,1,1,1,512,,none,none,8.87\n"));
+    // without steps it is no run; another program's list is no plan
+    CHECK(read(listed({{"num_layers", "32"}, {"hidden_size", "64"}, {"seq_length", "64"}}) + kNew)["runs_text"] == "");
+    CHECK(read(listed({{"train_batch_size", "512"}, {"world_size", "8"}}) + steps)["runs_text"] == "global_batch,step_seconds\n512,8.87\n");
+}
+
 TEST_CASE("what is no log, and what is no request") {
     const auto problems = [](const Json& request) { return tests::brief(asked(request)["problems"]); };
     CHECK(problems({{"text", "hello\nworld\n"}}) == "text format null -> null");
