@@ -18,7 +18,7 @@ import { titleOf } from './shared/answer-words';
 import { speakTo } from './shared/speak-to';
 import { type Depth, openingDepth, rememberDepth } from './state/depth';
 import { formatLink, type Job, MAX_LOG, type Pin, parseLink, unknownParts } from './state/state';
-import { DEPTH_PARAMETER, PHASES_PARAMETER, POOLS_PARAMETER, withView } from './state/view';
+import { DEPTH_PARAMETER, ROOM_PARAMETERS, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
@@ -68,7 +68,7 @@ function createAddress(catalog: Example['catalog']) {
     const view = new Map([LANGUAGE_PARAMETER, DEPTH_PARAMETER].map((name) => [name, given.get(name)] as const));
     const viewed = (link: string): string => {
         const now = new URLSearchParams(location.search);
-        const ofRooms = [PHASES_PARAMETER, POOLS_PARAMETER].map((name) => [name, now.get(name)] as const); // their rooms write them
+        const ofRooms = ROOM_PARAMETERS.map((name) => [name, now.get(name)] as const); // their rooms write them
         return [...view, ...ofRooms].reduce((whole, [name, value]) => withView(whole, name, value), link);
     };
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing

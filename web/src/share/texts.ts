@@ -3,18 +3,16 @@ import type { Estimate } from '../core/api';
 import { summaryOf, timeOf } from '../shared/answer-words';
 import { degreeList } from '../shared/plan-words';
 import { formatLink } from '../state/state';
-import { PHASES_PARAMETER, POOLS_PARAMETER } from '../state/view';
+import { ROOM_PARAMETERS } from '../state/view';
 import type { Page } from '../store/page';
 import { LANGUAGE_PARAMETER } from '../words/language';
 import { sentences } from '../words/words';
-
-const OF_ROOMS = [PHASES_PARAMETER, POOLS_PARAMETER];
 
 // `here` is the page's own address: a language that came with it stays in the link, and so do the phases and the further GPUs of the run.
 export function linkOf(page: Page, here: string): string {
     const link = new URL(formatLink(page.job, page.catalog, page.pins), here);
     const linked = new URL(here).searchParams;
-    return [LANGUAGE_PARAMETER, ...OF_ROOMS].reduce((whole, name) => {
+    return [LANGUAGE_PARAMETER, ...ROOM_PARAMETERS].reduce((whole, name) => {
         const value = linked.get(name);
         return value === null ? whole : `${whole}&${name}=${value}`;
     }, link.href);
@@ -35,7 +33,7 @@ const escapeHtml = (text: string): string => text.replace(/&/g, '&amp;').replace
 export function embedCode(page: Page, link: string): string {
     const { searchParams } = new URL(link);
     const attributes = [...searchParams]
-        .filter(([name]) => !['pin', ...OF_ROOMS].includes(name))
+        .filter(([name]) => !['pin', ...ROOM_PARAMETERS].includes(name))
         .map(([name, value]) => `${name}="${escapeHtml(value)}"`);
     return [
         `<script type="module" src="${escapeHtml(new URL('./embed.js', link).href)}"></script>`,

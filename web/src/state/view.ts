@@ -4,7 +4,8 @@ import { LANGUAGE_PARAMETER } from '../words/language';
 export const DEPTH_PARAMETER = 'depth';
 export const PHASES_PARAMETER = 'phases'; // of a run: its room reads and writes them
 export const POOLS_PARAMETER = 'pools'; // further GPUs of other kinds, the same
-export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER, PHASES_PARAMETER, POOLS_PARAMETER]);
+export const ROOM_PARAMETERS: readonly string[] = [PHASES_PARAMETER, POOLS_PARAMETER];
+export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER, ...ROOM_PARAMETERS]);
 
 // Another run, seen as the page's own address says it.
 export function asSeen(link: string): string {
