@@ -105,6 +105,19 @@ test('only settings that differ have rows, with the labels of the catalogue', ()
     expect(tableOf(pageOf(answer(1, 40, 5), [answer(1, 40, 5)])).sections[0]?.id).toBe('memory');
 });
 
+test('layers are read as in the line of the plan, however many runs of them there are', () => {
+    const layout = { key: 'layout', link: 'layout', label: 'Layers', help: '', unit: '', type: 'text', default: 'equal', choices: [] };
+    const wider = { ...catalog, fields: [...catalog.fields, layout] } as unknown as Catalog;
+    const laid = (text: string): Estimate => ({ ...answer(1, 40, 5), job: { ...answer(1, 40, 5).job, layout: text } }) as Estimate;
+    const [one, other] = [laid('Et*8|(t*10|)*3t*8L'), laid('t|tt|t|tt|t|tt')];
+    const page = { ...emptyPage(wider, {}), answer: one, pins: [pinOf(other.job, wider)] };
+    const answered = { ...page, pinAnswers: { [page.pins[0]?.text ?? '']: other } };
+    const cells = tableOf(answered)
+        .row('layout')
+        ?.cells.map(({ text }) => text);
+    expect(cells).toEqual(['layers 8 | 3 × 10 | 8', 'layers 1 | 2 | 1 | 2 | 1 | 2']);
+});
+
 test('the groups are those of the fullest stage, in the order of the answer', () => {
     const { sections } = tableOf(pageOf(answer(1, 40, 5), [answer(2, 30, 6)]));
     const rows = sections[1]?.rows.map(({ id, cells }) => [id, ...cells.map(({ text }) => text.replace(/\s/g, ' '))]);

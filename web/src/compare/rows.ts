@@ -6,6 +6,8 @@ import { format } from '../format/format';
 import { kindsOf, sumOf } from '../format/sums';
 import { gpuLabel, modelLabel, moneyOf, rateOf } from '../shared/answer-words';
 import { choiceLabel, chosenNames, labelOf, messageOf, nameOf } from '../shared/names';
+import { layersText } from '../shared/plan-words';
+import { parseLayout } from '../state/layout';
 import { BUDGET, configOf, defaults, isConfigKey, isGpuKey, type Job, type JobKey, ownGpuOf, type Pin, pinOf } from '../state/state';
 import { type Page, pinLike } from '../store/page';
 import { listed, say, sentences } from '../words/words';
@@ -79,6 +81,8 @@ function resolved({ pin: { job }, answer }: Column): Job {
 }
 
 function fieldText(catalog: Catalog, field: Field, value: Json): string {
+    // As the line of the plan says them, but all: they are what differs.
+    if (field.key === 'layout' && parseLayout(String(value))) return layersText(String(value), Number.POSITIVE_INFINITY);
     if (field.type === 'choice' || field.type === 'text') return choiceLabel(catalog, field.key, String(value));
     if (field.type === 'set' && value !== 'auto') return listed(chosenNames(catalog, field.key, String(value))) || say('compare.nothing');
     if (typeof value === 'boolean') return value ? say('adjust.yes') : say('adjust.no');

@@ -25,11 +25,11 @@ export function degreeList(plan: { [key in Degree | 'tensor_columns' | 'expert_p
 const MOST_RUNS = 5;
 
 // "layers 7 | 14 × 8 | 7"
-export function layersText(layout: string): string {
+export function layersText(layout: string, most = MOST_RUNS): string {
     const chunks = parseLayout(layout);
     if (!chunks) return layout === 'front' ? say('plan.front') : say('plan.uneven');
     const runs = layerRuns(chunks);
-    if (runs.length > MOST_RUNS) return say('plan.uneven');
+    if (runs.length > most) return say('plan.uneven');
     return say('plan.layers', { runs: runs.map((run) => say('plan.run', { ...run, several: run.count > 1 })).join(' | ') });
 }
 
