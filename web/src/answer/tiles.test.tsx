@@ -57,6 +57,11 @@ test('a price of the reader is in the reader’s currency, and has no source', (
     expect(names('link')).toEqual([]);
 });
 
+test('a list price belongs to the GPU that it names, where the run has one of the reader’s own', () => {
+    const { text } = shown({}, { gpu: 'custom', 'gpu.base': 'h100-sxm-80gb', 'gpu.usd_per_gpu_hour': 'auto' });
+    expect(text()).toContain('List price of September 2026 (H100 SXM 80 GB)');
+});
+
 test('what nobody knows is asked for', () => {
     const { text } = shown({ price_per_gpu_hour: null, cost: null, watts_per_gpu: null, energy_kwh: null, co2_kg: null });
     expect(text()).toContain('No price known');

@@ -30,7 +30,6 @@ function Inline({ page, act, name, usual }: Omit<Props, 'answer'> & { name: Fiel
             value={page.job[name] ?? 'auto'}
             auto={field.auto === true}
             {...(name !== 'token_budget' && { decimals: field })}
-            amount
             placeholder={usual}
             {...problemAttributes(page, name)}
             onChange={(next, how) => act.change({ [name]: next }, how)}
@@ -79,14 +78,16 @@ function Takes({ answer, run }: { answer: Estimate; run: Run | null }) {
     );
 }
 
-// A price of the catalogue has a source and a date; one of the reader's own has any currency.
+// A price of the catalogue has a source and a date, and belongs to the GPU that it names where the run has another, of the reader's own; a
+// price of the reader's own has any currency.
 function Basis({ page, listed }: { page: FieldsOf; listed: boolean }) {
     const gpu = profileOf(page);
     const own = (page.job['gpu.usd_per_gpu_hour'] ?? 'auto') !== 'auto';
     if (!listed) return <span>{say('tiles.own_price')}</span>;
     if (own || !gpu?.price_date) return null;
     const source = gpu.sources.find(({ fields }) => fields.includes('usd_per_gpu_hour'));
-    const text = say('tiles.list_price', { date: format.month(gpu.price_date) });
+    const date = format.month(gpu.price_date);
+    const text = say('tiles.list_price', { date: gpu.id === page.job.gpu ? date : `${date} (${gpu.label})` });
     return source ? <a href={source.url}>{text}</a> : <span>{text}</span>;
 }
 

@@ -50,7 +50,9 @@ test('what is no number is said so, and does not go along', () => {
     const field = find<HTMLInputElement>('textbox', /Measured time/);
     write(field, 'about 2 min');
     expect(field.getAttribute('aria-invalid')).toBe('true');
-    expect(text()).toContain('“about 2 min” is not a number.');
+    expect(text()).toContain('“about 2 min” is not a number above 0.');
+    write(field, '0');
+    expect([field.value, field.getAttribute('aria-invalid')]).toEqual(['0', 'true']);
     expect(new URL(find<HTMLAnchorElement>('link').href).searchParams.has('time')).toBe(false);
 });
 

@@ -1,6 +1,7 @@
 import './send.css';
 import { useState } from 'preact/hooks';
 import type { CalibrationRow, Estimate } from '../core/api';
+import { spanIn } from '../format/spans';
 import { Folded } from '../shared/folded';
 import { NumberField } from '../shared/number-field';
 import { repository } from '../shared/repository';
@@ -18,13 +19,14 @@ export interface SendProps {
 
 const positive = (value: Value): number => (typeof value === 'number' && value > 0 ? value : 0);
 
-type Typed = Record<'seconds' | 'gib', Value>;
+type Typed = Record<'seconds' | 'gib', Value>; // "": not given
+const WRITTEN = { seconds: { kind: {}, apart: spanIn(1) }, gib: { kind: { unit: 'gib' } } } as const;
 
 function Readings({ typed, set }: { typed: Typed; set(typed: Typed): void }) {
     return (
         <div class="row">
             {(['seconds', 'gib'] as const).map((key) => {
-                const invalid = typeof typed[key] !== 'number';
+                const invalid = typed[key] !== '' && positive(typed[key]) === 0;
                 const id = `send-${key}`;
                 return (
                     <div key={key} class="field number">
@@ -33,7 +35,7 @@ function Readings({ typed, set }: { typed: Typed; set(typed: Typed): void }) {
                             id={id}
                             label={say(`send.${key}`)}
                             value={typed[key]}
-                            amount
+                            {...WRITTEN[key]}
                             invalid={invalid}
                             describedBy={invalid ? `${id}-wrong` : undefined}
                             onChange={(value) => set({ ...typed, [key]: value })}
@@ -52,7 +54,7 @@ function Readings({ typed, set }: { typed: Typed; set(typed: Typed): void }) {
 
 // A link to the repository's form, filled with the plan and what was measured. What leaves the page with it stands above it.
 export function SendRun({ page, answer, rows = [], lines = '' }: SendProps) {
-    const [typed, set] = useState<Typed>({ seconds: 0, gib: 0 });
+    const [typed, set] = useState<Typed>({ seconds: '', gib: '' });
     const to = repository();
     if (to === '') return null;
     const reading: Reading =

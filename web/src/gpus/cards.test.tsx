@@ -35,7 +35,11 @@ test('days and money of every card, each a link to its run', async () => {
     write(find('textbox', 'Days in which the training should be done'), '1');
     expect(text()).toContain('The cheapest that is done in 1 days: None of these.');
     write(find('textbox', 'Dollars that the training may cost'), 'much');
-    expect(text()).toContain('Enter a number, for example 30.');
+    expect(text()).toContain('Enter a number above 0, for example 30.');
+    write(find('textbox', 'Dollars that the training may cost'), '$5M');
+    expect(text()).not.toContain('Enter a number');
+    write(find('textbox', 'Dollars that the training may cost'), '0');
+    expect(text()).toContain('Enter a number above 0, for example 30.');
 });
 
 test('list prices are compared, whatever the reader pays for one GPU; its link keeps that price', async () => {

@@ -73,6 +73,9 @@ function Found({ found, catalog }: { found: Fitting | undefined; catalog: Catalo
     );
 }
 
+const KINDS = { days: 'days', money: 'per_hour' } as const; // "$5M"
+const isAsked = (value: Value): value is number => typeof value === 'number' && value > 0;
+
 // "The cheapest that is done in [60] days", "the fastest for [$5 million]".
 function Finders({ fitting, catalog }: { fitting: readonly Fitting[]; catalog: Catalog }) {
     const [days, setDays] = useState<Value>(START_DAYS);
@@ -83,12 +86,12 @@ function Finders({ fitting, catalog }: { fitting: readonly Fitting[]; catalog: C
                 id={`cards-${id}`}
                 label={say(`cards.${id}_label`)}
                 value={value}
-                amount
-                invalid={typeof value !== 'number'}
+                kind={{ unit: KINDS[id] }}
+                invalid={!isAsked(value)}
                 onChange={set}
             />
         ),
-        found: typeof value === 'number' ? <Found found={find(value)} catalog={catalog} /> : say('cards.no_number'),
+        found: isAsked(value) ? <Found found={find(value)} catalog={catalog} /> : say('cards.no_number'),
     });
     return (
         <ul class="finders">

@@ -85,7 +85,6 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             label={say('limits.tokens_label')}
             value={tokens}
             auto
-            amount
             placeholder={usual ? format.short(usual) : say('budget.none')}
             {...problemAttributes(page, 'token_budget')}
             onChange={(next, how) => act.change({ token_budget: next }, how)}

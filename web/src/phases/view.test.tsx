@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { PhasedRun } from '../core/api';
 import { format } from '../format/format';
 import { answeredOf, goodOf, refusalOf } from '../shared/test-data';
-import { plain, settle, show, tap, write } from '../shared/test-view';
+import { plain, press, settle, show, tap, write } from '../shared/test-view';
 import { formatPhases, parsePhases } from './link';
 import { PhasesView } from './view';
 
@@ -60,6 +60,31 @@ test('numbers may be written as in the run, a change is a step of the history, a
     history.replaceState(null, '', '?phases=1_4096_4096_2');
     act(() => void dispatchEvent(new PopStateEvent('popstate')));
     expect(length().value).toBe('4,096');
+});
+
+test('time may be written in minutes, hours and days; a zero stays and is marked as wrong', async () => {
+    const phaser = { phases: vi.fn(async () => refusalOf('phases-bad')), pools: vi.fn(), stop: vi.fn() };
+    const { find } = show(<PhasesView page={page} phaser={phaser} />);
+    const typed = {
+        'Restart, seconds (600 is assumed)': '10 min',
+        'Seconds between checkpoints': '2 h',
+        'GPU-hours between failures (0: nothing breaks)': '30 days',
+    };
+    for (const [name, text] of Object.entries(typed)) write(find('textbox', name), text);
+    const tokens = (): HTMLInputElement => find('textbox', 'Phase 1: Tokens');
+    write(tokens(), '0');
+    press(tokens(), 'Enter');
+    tap(find('button', 'Calculate the phases'));
+    await settle();
+    expect(phaser.phases).toHaveBeenLastCalledWith(
+        expect.objectContaining({
+            restart_seconds: 600,
+            checkpoint_seconds: 7200,
+            failure_hours_per_gpu: 720,
+            phases: [expect.objectContaining({ tokens: 0 })],
+        }),
+    );
+    expect([tokens().value, tokens().getAttribute('aria-invalid')]).toEqual(['0', 'true']);
 });
 
 test('a link holds the phases', () => {

@@ -1,6 +1,7 @@
 import './phases.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PhasedRun, Refusal } from '../core/api';
+import { spanIn } from '../format/spans';
 import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
 import { wrongAt } from '../shared/refused';
@@ -47,7 +48,6 @@ function PhaseRow({ page, answer, rows, at, set }: RowsProps & { at: number }) {
                         id={`phase-${phase}-${key}`}
                         label={say('phases.cell', { phase, what: say(`phases.${key}`) })}
                         value={row[key]}
-                        amount
                         kind={problemAttributes(page, LIKE[key]).kind}
                         {...attributes(answer, `phases[${at}].${key}`, typeof row[key] !== 'number')}
                         onChange={(value) =>
@@ -107,6 +107,14 @@ function PhaseRows(props: RowsProps) {
     );
 }
 
+const HOUR = 3600; // seconds
+const WRITTEN = {
+    storage_gbyte_per_s: { kind: { unit: 'gbyte_per_s' } },
+    restart_seconds: { apart: spanIn(1) },
+    failure_hours_per_gpu: { apart: spanIn(HOUR) },
+    checkpoint_seconds: { apart: spanIn(1) },
+} as const;
+
 type Open = 'storage_gbyte_per_s' | 'failure_hours_per_gpu' | 'checkpoint_seconds';
 const isOpen = (key: Trouble): key is Open => TROUBLES[key] === 'auto';
 
@@ -124,7 +132,7 @@ function Options({ answer, phased, change }: { answer: Answer; phased: Phased; c
                         decimals={{ min: 0, max: 1e12 }}
                         placeholder={isOpen(key) ? say(`phases.${key}_auto`) : ''}
                         {...attributes(answer, key, false)}
-                        {...(key === 'storage_gbyte_per_s' && { kind: { unit: 'gbyte_per_s' } })}
+                        {...WRITTEN[key]}
                         onChange={(value) => change({ [key]: value }, key)}
                     />
                 </label>

@@ -89,22 +89,21 @@ export function DegreeFilters({ page, act, choices }: Props & { choices: { reado
 }
 
 function MemoryFilter({ page, set }: { page: Page; set(key: keyof Only, value: Value | undefined, how: How): void }) {
-    const value = page.listFilter[MEMORY_FILTER] ?? 0;
+    const value = page.listFilter[MEMORY_FILTER] ?? '';
     const [problem] = page.ranking.problems.filter(({ field }) => field === `only.${MEMORY_FILTER}`);
     return (
         <>
-            <span class={value === 0 ? 'at-most' : 'at-most active'}>
+            <span class={value === '' ? 'at-most' : 'at-most active'}>
                 <label for="filter-memory">{say('filters.memory')}</label>
                 <NumberField
                     id="filter-memory"
                     label={say('filters.memory_name')}
                     value={value}
-                    amount
                     kind={{ unit: 'gbyte' }}
                     placeholder={say('map.any')}
                     invalid={problem !== undefined}
                     describedBy={problem && 'filter-memory-problem'}
-                    onChange={(next, how) => set(MEMORY_FILTER, next === 0 ? undefined : next, how)}
+                    onChange={(next, how) => set(MEMORY_FILTER, next === '' ? undefined : next, how)}
                 />
                 <span>{say('filters.gb')}</span>
             </span>

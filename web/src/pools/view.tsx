@@ -34,7 +34,6 @@ function PoolRow({ page, answer, pool, at, set, remove }: RowProps) {
                 id={`pool-${number}-gpus`}
                 label={say('pools.number', { pool: number })}
                 value={pool.gpus}
-                amount
                 kind={problemAttributes(page, 'gpus').kind}
                 {...count}
                 invalid={typeof pool.gpus !== 'number' || count?.wrong !== undefined}

@@ -26,10 +26,9 @@ test('numbers stand in the reader’s way and may be typed in any', () => {
     ]);
 });
 
-test('a count that is not whole is seen to be none; of what may be chosen, zero is a number and not an empty field', () => {
+test('a count that is not whole is seen to be none; zero is a number and no empty field', () => {
     expect(shown(8192.5).field.value).toBe('8,192.5');
-    expect(shown(0, { amount: true, auto: true }).field.value).toBe('0');
-    expect(shown(0, { amount: true }).field.value).toBe('');
+    for (const auto of [true, false]) expect(shown(0, { auto }).field.value).toBe('0');
 });
 
 test('what is typed stays while it means the value; another value shows at once', () => {
@@ -112,13 +111,17 @@ test('a number that need not be whole goes by tenths, within its ends', () => {
     expect(onChange.mock.calls.map(([value]) => value)).toEqual([1, 0, 0.25]);
 });
 
-test('an amount that is zero is an empty field', () => {
-    const { field, onChange, set } = shown(0, { amount: true });
-    expect(field.value).toBe('');
-    write(field, '1e12');
-    set(1e12);
+test('a typed zero stays in its field, an empty one is no number', async () => {
+    const { field, onChange, set } = shown(1e12);
+    expect(field.value).toBe('1 trillion');
+    write(field, '0');
+    set(0);
+    press(field, 'Enter');
+    await settle();
+    expect(field.value).toBe('0');
     write(field, '');
-    expect(onChange.mock.calls.map(([value]) => value)).toEqual([1e12, 0]);
+    set('');
+    expect([field.value, onChange.mock.calls.map(([value]) => value)]).toEqual(['', [0, '']]);
 });
 
 test('a wrong one says so, and why', () => {

@@ -12,7 +12,6 @@ interface Props {
     value: Value;
     auto?: boolean; // an empty field, or the word, means "auto"
     decimals?: { min: number; max: number }; // a number that need not be whole
-    amount?: boolean; // any size, written with or without separators; an empty field means 0, that is: not asked for, or "auto" where there is one
     kind?: Kind; // how it may be written; a count where nothing is said
     wrong?: string | undefined; // what is wrong with it, said at the field
     placeholder?: string;
@@ -32,8 +31,7 @@ export function NumberField({
     value,
     auto = false,
     decimals,
-    amount = false,
-    kind = { whole: !decimals && !amount },
+    kind = { whole: !decimals },
     wrong,
     placeholder,
     describedBy,
@@ -45,18 +43,13 @@ export function NumberField({
     const fresh = useRef(false); // a click into the field has just given it the focus
     const read = (text: string): Value => {
         if (auto && /^\s*(auto|自動|自动)?\s*$/i.test(text)) return 'auto';
-        if (amount && text.trim() === '') return 0;
         const number = format.read(apart(text), kind);
         return typeof number === 'number' ? number : format.read(text, kind);
     };
-    // A large amount stands in words where they say it exactly: 15 trillion.
-    const amountIn = (size: number): string =>
-        size >= IN_WORDS && read(format.short(size)) === size ? format.short(size) : format.number(size);
-    // What is wrong with a count that is not whole must be seen.
-    const countOf = (size: number): string => (Number.isInteger(size) ? format.count(size) : format.number(size));
-    const write = amount && !decimals ? amountIn : decimals ? format.number : countOf;
-    const written =
-        amount && value === 0 && !auto ? '' : typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
+    // A large amount stands in words where they say it exactly: 15 trillion. What is wrong with a count that is not whole must be seen.
+    const write = (size: number): string =>
+        !decimals && size >= IN_WORDS && read(format.short(size)) === size ? format.short(size) : format.number(size);
+    const written = typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
     // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
     const shown = draft !== null && read(draft) === value ? draft : written;
     const stepped = (now: number, up: boolean): number => {
