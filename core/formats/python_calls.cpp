@@ -79,7 +79,8 @@ PythonArgument python_argument(const CallTokens& tokens, std::size_t at) {
         const std::size_t minus = has_sign_at(tokens, i + 2, "-") ? 1 : 0, value_at = i + 2 + minus;
         const bool alone = has_sign_at(tokens, value_at + 1, ",") || has_sign_at(tokens, value_at + 1, ")");
         const auto value = alone ? constant_at(tokens, value_at) : std::nullopt;
-        if (value && *value != "null") read.usual = (minus == 1 ? "-" : "") + *value;
+        read.none = value == "null";
+        if (value && !read.none) read.usual = (minus == 1 ? "-" : "") + *value;
     }
     std::replace(read.key.begin(), read.key.end(), '-', '_');
     return read;
