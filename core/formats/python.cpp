@@ -319,11 +319,13 @@ class Reader {
 
     // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed"), model_registry("8B"), get_precision_config("fp8", kind)
     std::optional<std::string> named_kind(std::size_t at, std::size_t& end) const {
-        if (!name(at) || !sign(at + 1, "(") || at + 3 >= tokens_.size() || tokens_[at + 2].kind != Token::text) return std::nullopt;
+        if (!name(at) || !sign(at + 1, "(") || at + 3 >= tokens_.size()) return std::nullopt;
+        const auto first = name(at + 2) ? known(tokens_[at + 2].value) : std::optional(Json(tokens_[at + 2].value));
+        if (!first || !first->is_string() || is_open(first->get<std::string>()) || sign(at + 2, ")")) return std::nullopt;
         const std::string called = last_part(tokens_[at].value);
         const bool kinds = called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config" ||
                            called == "model_registry";
-        std::string kind = tokens_[at + 2].value;
+        std::string kind = first->get<std::string>();
         end = at + 4;
         if (sign(at + 3, ",") && (name(end) || tokens_[end].kind == Token::text)) {
             const auto second = name(end) ? known(tokens_[end].value) : std::optional(Json(tokens_[end].value));
@@ -358,12 +360,8 @@ class Reader {
     void keep(const std::pair<std::string, std::string>& variable, const std::optional<Json>& value) {
         const auto undecided = branches_.undecided(set_);
         if (!undecided) return;
-        if (!undecided->empty())
-            variables_[variable] = open_mark(undecided->back());
-        else if (value)
-            variables_[variable] = *value;
-        else
-            variables_.erase(variable);
+        if (undecided->empty() && !value) return void(variables_.erase(variable));
+        variables_[variable] = undecided->empty() ? *value : Json(open_mark(undecided->back()));
     }
 
     void add(const std::string& key, Json value, std::int64_t line, const std::string& shown) {

@@ -116,7 +116,9 @@ static void leave_files(Import& in) {
 static bool unwrap_trainer(std::vector<Entry>& entries) {
     constexpr std::string_view kBatch = ".per_device_train_batch_size";
     constexpr std::string_view kAdapter[] = {"peft_config.", "peft.", "lora.", "lora_config."};
-    constexpr std::string_view kModel[] = {"name", "name_or_path", "model_name", "model_name_or_path", "base_model", "model_id"};
+    constexpr std::string_view kModel[] = {
+        "name",     "name_or_path", "model_name", "model_name_or_path",           "base_model", "base_model_id",
+        "model_id", "base",         "id",         "pretrained_model_name_or_path"};
     const auto batch = std::find_if(entries.begin(), entries.end(), [&](const Entry& one) { return one.key.ends_with(kBatch); });
     if (batch == entries.end()) return false;
     const std::string section = batch->key.substr(0, batch->key.size() - kBatch.size() + 1);
@@ -132,6 +134,8 @@ static bool unwrap_trainer(std::vector<Entry>& entries) {
         const std::string last = entry.key.substr(entry.key.rfind('.') + 1);
         if (model && std::find(std::begin(kModel), std::end(kModel), entry.key.substr(6)) != std::end(kModel))
             entry.key = "model_name_or_path";
+        else if (entry.key.starts_with("deepspeed.config"))
+            entry.key = "deepspeed";
         else if (last.starts_with("load_in_") || last == "max_seq_length" || last == "max_length" || last == "torch_dtype")
             entry.key = last;
     }

@@ -319,4 +319,21 @@ TEST_CASE("a file of one's own with the Trainer's arguments as a section") {
     CHECK(some(job, {"micro_batch", "sequence_length", "precision", "recompute", "trained", "lora_rank", "frozen_weights"}) ==
           "micro_batch=4 sequence_length=1024 precision=\"bf16\" recompute=\"full\" trained=\"lora\" lora_rank=8 frozen_weights=\"nf4\"");
     CHECK(job["job"].contains("model"));
+    CHECK(some(job, {"zero"}) == "zero=\"none\"");
+    const std::string section =
+        "model.base_model_id = \"Qwen/Qwen2.5-7B\"\ntraining.per_device_train_batch_size = 4\ntraining.max_length = 512\n";
+    CHECK(some(first_of(section + "deepspeed.config_path = \"configs/deepspeed/zero2.yaml\"\n"), {"zero"}) == "zero=\"gradients\"");
+    CHECK(some(first_of(section + "accelerate.use_deepspeed = true\n"), {"zero"}) == "zero=?");  // a file elsewhere says it
+}
+
+TEST_CASE("the degree of experts where older forks of torchtitan have it, and a precision by the name of an argument") {
+    const Json job = first_of(
+        "model.name = \"moe\"\nmodel.flavor = \"debugmodel\"\ntraining.batch_size = 8\ntraining.seq_len = 2048\n"
+        "training.tensor_parallel_degree = 1\ntraining.expert_parallel_degree = 2\n");
+    CHECK(some(job, {"expert_parallel", "micro_batch"}) == "expert_parallel=2 micro_batch=8");
+    const Json recipe = first_of_script(
+        "from megatron.bridge.recipes.llama import llama32_1b_pretrain_config\ndef f(precision: str = \"bf16\"):\n"
+        "    kind = get_precision_config(precision)\n    cfg = llama32_1b_pretrain_config()\n    cfg.mixed_precision = kind\n"
+        "    cfg.model.seq_length = 8192\n    cfg.train.global_batch_size = 8\n    return cfg\n");
+    CHECK(some(recipe, {"precision", "model"}) == "precision=\"bf16\" model=\"llama-3.2-1b\"");
 }
