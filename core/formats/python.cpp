@@ -55,9 +55,9 @@ class Reader {
     // What calls in this text give to a function's arguments: "trainer(num_nodes=4)".
     void collect_calls() {
         std::vector<std::string> called;
-        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+        for (std::size_t i = 0, told = 0; i < tokens_.size(); ++i) {
             if (name(i) && tokens_[i].value == "def" && tokens_[i].column == 0 && name(i + 1)) functions_.insert(tokens_[i + 1].value);
-            if (adds_argument(i)) note_argument(i);  // main() may stand at the end
+            if (i >= told && adds_argument(i)) told = note_argument(i);  // main() may stand at the end
             if (sign(i, "("))
                 called.push_back(i > 0 && name(i - 1) && !(i > 1 && tokens_[i - 2].value == "def") ? tokens_[i - 1].value : "");
             if (sign(i, ")") && !called.empty()) called.pop_back();

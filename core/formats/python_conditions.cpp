@@ -126,7 +126,7 @@ class PythonSum {
 
 // "[0] * 3 + [1] * (layers - 3)": a list of numbers.
 std::optional<Json> list_sum(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
-    constexpr std::size_t kMostNumbers = 2'000;
+    constexpr std::size_t kMostNumbers = 256;
     const auto sign = [&](std::string_view value) { return is_token(tokens, at, PythonToken::sign, value); };
     Json all = Json::array();
     for (bool first = true; first || sign("+"); first = false) {

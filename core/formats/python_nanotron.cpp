@@ -68,10 +68,11 @@ std::optional<ReadJobs> read_python_nanotron(std::string_view text, const std::v
     const PythonArguments reader(tokens, all, set, false);
     ReadJob job;
     std::vector<Entry>& entries = job.in.entries;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
+    constexpr std::size_t kMostSections = 100;
+    for (std::size_t i = 0, found = 0; i < tokens.size() && found < kMostSections; ++i) {
         const auto* const row =
             std::find_if(std::begin(kSections), std::end(kSections), [&](const Section& one) { return calls_at(tokens, i, one.object); });
-        if (row != std::end(kSections)) add_section(tokens, i, reader, *row, entries);
+        if (row != std::end(kSections)) add_section(tokens, i, reader, *row, entries), ++found;
     }
     std::erase_if(entries,
                   [](const Entry& one) { return std::find(std::begin(kObjects), std::end(kObjects), one.key) != std::end(kObjects); });
