@@ -54,6 +54,9 @@ inline constexpr KeyRow kTorchtitanKeys[] = {
     {"training.pipeline_parallel_degree", "pipeline_parallel"},
     {"experimental.pipeline_parallel_degree", "pipeline_parallel"},
     {"experimental.context_parallel_degree", "context_parallel"},
+    {"training.context_parallel_degree", "context_parallel"},
+    {"training.expert_parallel_degree", "expert_parallel"},  // of forks
+    {"experimental.expert_parallel_degree", "expert_parallel"},
 };
 
 struct DegreeRow {

@@ -176,6 +176,25 @@ bool says_sizes(const Import& in) {
            std::any_of(std::begin(kSizes), std::end(kSizes), [&](const Size& one) { return in.has(one.key); });
 }
 
+// "[0, 0, 0, 1, ...]": layers without experts come first, or it is no model of the family.
+static bool read_dense(Import& in, Json& config) {
+    constexpr const char* kDense = "first_k_dense_replace";
+    const Entry* const said = in.last("moe_layer_freq");
+    if (said == nullptr || in.hangs("model")) return true;
+    if (!said->value.is_array()) {
+        if (in.whole("moe_layer_freq", "model") == 1 && config.value(kDense, 0) > 0) config[kDense] = 0;
+        return true;
+    }
+    in.text("moe_layer_freq", "model");
+    const Json& list = said->value;
+    const auto first = std::find(list.begin(), list.end(), Json(1));
+    const bool plain = std::all_of(list.begin(), first, [](const Json& one) { return one == Json(0); }) &&
+                       std::all_of(first, list.end(), [](const Json& one) { return one == Json(1); });
+    const auto dense = first - list.begin();
+    if (config.contains(kDense)) config[kDense] = dense;
+    return plain && (dense == 0 || config.contains(kDense));
+}
+
 std::optional<Json> with_sizes(Import& in, const Model& model) {
     Json config = canonical_config(model);
     const Json usual = config;
@@ -192,7 +211,7 @@ std::optional<Json> with_sizes(Import& in, const Model& model) {
     }
     if (in.last("share_embeddings_and_output_weights") != nullptr && in.has("share_embeddings_and_output_weights"))
         config["tie_word_embeddings"] = in.on("share_embeddings_and_output_weights", "model");
-    if (in.whole("moe_layer_freq", "model") == 1 && config.value("first_k_dense_replace", 0) > 0) config["first_k_dense_replace"] = 0;
+    fits = fits && read_dense(in, config);
     constexpr std::int64_t kPadding = 1'024;  // a vocabulary is padded
     const std::int64_t words = config["vocab_size"].get<std::int64_t>();
     if (words >= model.vocabulary && words <= model.vocabulary + kPadding) config["vocab_size"] = model.vocabulary;

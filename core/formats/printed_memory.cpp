@@ -38,6 +38,12 @@ void megatron_memory(Memory& memory, std::string_view text) {
     add(Quantity::max_reserved, "max reserved:");
 }
 
+// "cuda_memory_allocated: 75.2M | cuda_max_memory_reserved: 547M" of nanotron: bytes, in thousands of thousands
+void nanotron_memory(Memory& memory, std::string_view text) {
+    memory.add(Quantity::current_allocated, Printer::nanotron, number_after(text, "cuda_memory_allocated", 1e3), -1);
+    memory.add(Quantity::max_reserved, Printer::nanotron, number_after(text, "cuda_max_memory_reserved", 1e3), -1);
+}
+
 // "Theoretical memory footprints: weight and optimizer=8640.00 MB, activation=1084.80 MB, total=9724.80 MB"
 void theoretical_memory(Memory& memory, std::string_view text) {
     const MaybePrinted total = size_after(text, "total=");
@@ -131,6 +137,7 @@ void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
     if (has(text, "memory (MB)")) return megatron_memory(memory, text);
     if (has(text, "heoretical memory footprints")) return theoretical_memory(memory, text);
     if (has(text, "Max_MA") || has(text, "MemAllocated")) return deepspeed_memory(memory, text);
+    if (has(text, "cuda_max_memory_reserved")) return nanotron_memory(memory, text);
     if (has(text, "| Allocated memory")) return summary_memory(memory, text, false);
     if (has(text, "| GPU reserved memory")) return summary_memory(memory, text, true);
     if (has(text, "MiB / ")) return smi_row(memory, text);

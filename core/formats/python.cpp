@@ -50,12 +50,14 @@ class Reader {
 
     bool sign(std::size_t at, std::string_view text) const { return has_sign_at(tokens_, at, text); }
     bool name(std::size_t at) const { return at < tokens_.size() && tokens_[at].kind == Token::name; }
+    bool ends_line(std::size_t at) const { return at >= tokens_.size() || tokens_[at].kind == Token::line_end; }
 
     // What calls in this text give to a function's arguments: "trainer(num_nodes=4)".
     void collect_calls() {
         std::vector<std::string> called;
-        for (std::size_t i = 0; i < tokens_.size(); ++i) {
+        for (std::size_t i = 0, told = 0; i < tokens_.size(); ++i) {
             if (name(i) && tokens_[i].value == "def" && tokens_[i].column == 0 && name(i + 1)) functions_.insert(tokens_[i + 1].value);
+            if (i >= told && adds_argument(i)) told = note_argument(i);  // main() may stand at the end
             if (sign(i, "("))
                 called.push_back(i > 0 && name(i - 1) && !(i > 1 && tokens_[i - 2].value == "def") ? tokens_[i - 1].value : "");
             if (sign(i, ")") && !called.empty()) called.pop_back();
@@ -91,6 +93,7 @@ class Reader {
         const bool asks = first.value == "if" || first.value == "elif";
         if (asks || (first.value == "else" && sign(at_ + 1, ":")))
             branches_.enter(first.value, first.column, asks ? condition() : "", asks ? truth(at_ + 1, ":") : std::nullopt);
+        if (first.value == "except") branches_.enter("if", first.column, "", false);  // what is tried works
     }
 
     // "from nemo.collections.llm.recipes.llama3_8b import finetune_recipe as base": what the name then stands for.
@@ -107,10 +110,14 @@ class Reader {
         }
     }
 
-    void read_argument() {
-        const PythonArgument one = python_argument(tokens_, at_ + 1);
-        at_ = one.end;
-        if (!one.key.empty() && one.usual != kNotSaid) variables_[{"", "args." + one.key}] = Json::parse(one.usual, nullptr, false);
+    bool adds_argument(std::size_t at) const { return name(at) && sign(at + 1, "(") && last_part(tokens_[at].value) == "add_argument"; }
+
+    std::size_t note_argument(std::size_t at) {
+        const PythonArgument one = python_argument(tokens_, at + 1);
+        if (one.key.empty()) return one.end;
+        if (one.usual != kNotSaid) variables_[{"", "args." + one.key}] = Json::parse(one.usual, nullptr, false);
+        if (one.none) variables_[{"", kUnlessSaid + ("args." + one.key)}] = true;
+        return one.end;
     }
 
     // Megatron-Bridge's presets of a workload (scripts/performance): each is a job, with what its base says before.
@@ -130,15 +137,14 @@ class Reader {
 
     std::string condition() const {
         std::string all;
-        for (std::size_t i = at_ + 1;
-             i < tokens_.size() && !sign(i, ":") && tokens_[i].kind != Token::line_end && all.size() < kLongestList; ++i)
+        for (std::size_t i = at_ + 1; !ends_line(i) && !sign(i, ":") && all.size() < kLongestList; ++i)
             all += (all.empty() ? "" : " ") + tokens_[i].value;
         return all.starts_with("__name__") ? "" : all;
     }
 
     void step() {
         const Token& token = tokens_[at_];
-        if (token.kind == Token::name && last_part(token.value) == "add_argument" && sign(at_ + 1, "(")) return read_argument();
+        if (adds_argument(at_)) return void(at_ = note_argument(at_));
         if (token.kind == Token::sign && (token.value == "(" || token.value == "[" || token.value == "{")) {
             brackets_.push_back({token.value[0], std::exchange(parameters_next_, false), std::exchange(section_next_, "")});
         } else if (token.kind == Token::sign && (token.value == ")" || token.value == "]" || token.value == "}")) {
@@ -210,16 +216,16 @@ class Reader {
         if (last == "finetune_recipe" || (last.find("_peft_") != std::string::npos && last.ends_with("_config")))
             add("tunes_part", true, token.line, "");
         if (is_recipe(last)) add("recipe_call", last, token.line, "");
+        const bool whole = last.ends_with("_config") || last.find("_config_") != std::string::npos;  // deepseek_v3_pretrain_config_32nodes
         for (const std::string_view way : {"_pretrain_", "_sft_", "_peft_", "_finetune_"})  // llama3_70b_pretrain_64gpu_h100_bf16_config
-            if (const std::size_t cut = last.find(way); cut != std::string::npos && last.ends_with("_config")) {
+            if (const std::size_t cut = last.find(way); cut != std::string::npos && whole) {
                 add("recipe_call", last, token.line, "");
                 add("recipe_model", last.substr(0, cut), token.line, token.value);
             }
     }
 
     bool ends_value(std::size_t at) const {
-        return at >= tokens_.size() || tokens_[at].kind == Token::line_end || sign(at, ",") || sign(at, ")") || sign(at, "}") ||
-               sign(at, "]") || sign(at, ";");
+        return ends_line(at) || sign(at, ",") || sign(at, ")") || sign(at, "}") || sign(at, "]") || sign(at, ";");
     }
 
     // `at` goes behind it.
@@ -251,10 +257,7 @@ class Reader {
             const auto one = literal(at);
             if (!one || all.size() > 500) return std::nullopt;
             all.push_back(*one);
-            if (sign(at, ",")) {
-                ++at;
-                commas = true;
-            }
+            if (sign(at, ",")) ++at, commas = true;
         }
         ++at;
         if (!square && !commas && all.size() == 1) return all[0];  // (4)
@@ -316,11 +319,13 @@ class Reader {
 
     // _perf_precision("fp8_mx"), get_mixed_precision_config("bf16_mixed"), model_registry("8B"), get_precision_config("fp8", kind)
     std::optional<std::string> named_kind(std::size_t at, std::size_t& end) const {
-        if (!name(at) || !sign(at + 1, "(") || at + 3 >= tokens_.size() || tokens_[at + 2].kind != Token::text) return std::nullopt;
+        if (!name(at) || !sign(at + 1, "(") || at + 3 >= tokens_.size()) return std::nullopt;
+        const auto first = name(at + 2) ? known(tokens_[at + 2].value) : std::optional(Json(tokens_[at + 2].value));
+        if (!first || !first->is_string() || is_open(first->get<std::string>()) || sign(at + 2, ")")) return std::nullopt;
         const std::string called = last_part(tokens_[at].value);
         const bool kinds = called == "_perf_precision" || called == "get_precision_config" || called == "get_mixed_precision_config" ||
                            called == "model_registry";
-        std::string kind = tokens_[at + 2].value;
+        std::string kind = first->get<std::string>();
         end = at + 4;
         if (sign(at + 3, ",") && (name(end) || tokens_[end].kind == Token::text)) {
             const auto second = name(end) ? known(tokens_[end].value) : std::optional(Json(tokens_[end].value));
@@ -334,8 +339,8 @@ class Reader {
     std::optional<Json> known(const std::string& variable) const {
         for (const std::string& where : {function_, std::string()})
             if (const auto found = variables_.find({where, variable}); found != variables_.end()) return found->second;
-        if (const auto found = set_.find(variable); found != set_.end()) return found->second;
-        return std::nullopt;
+        const auto answer = set_.find(variable);
+        return answer == set_.end() ? std::nullopt : std::optional<Json>(answer->second);
     }
 
     // config = llama3_8b(seq_len=4096): a function that is not here says the rest of what is trained.
@@ -355,12 +360,8 @@ class Reader {
     void keep(const std::pair<std::string, std::string>& variable, const std::optional<Json>& value) {
         const auto undecided = branches_.undecided(set_);
         if (!undecided) return;
-        if (!undecided->empty())
-            variables_[variable] = open_mark(undecided->back());
-        else if (value)
-            variables_[variable] = *value;
-        else
-            variables_.erase(variable);
+        if (undecided->empty() && !value) return void(variables_.erase(variable));
+        variables_[variable] = undecided->empty() ? *value : Json(open_mark(undecided->back()));
     }
 
     void add(const std::string& key, Json value, std::int64_t line, const std::string& shown) {

@@ -60,6 +60,7 @@ void add_defaults(const CallTokens& tokens, std::map<std::string, std::set<std::
         if (!has_name_at(tokens, i) || last_part(tokens[i].value) != "add_argument" || !has_sign_at(tokens, i + 1, "(")) continue;
         const PythonArgument one = python_argument(tokens, i + 1);
         if (!one.key.empty()) all["args." + one.key].insert(one.usual);
+        i = one.end;
     }
 }
 
@@ -79,7 +80,8 @@ PythonArgument python_argument(const CallTokens& tokens, std::size_t at) {
         const std::size_t minus = has_sign_at(tokens, i + 2, "-") ? 1 : 0, value_at = i + 2 + minus;
         const bool alone = has_sign_at(tokens, value_at + 1, ",") || has_sign_at(tokens, value_at + 1, ")");
         const auto value = alone ? constant_at(tokens, value_at) : std::nullopt;
-        if (value && *value != "null") read.usual = (minus == 1 ? "-" : "") + *value;
+        read.none = value == "null";
+        if (value && !read.none) read.usual = (minus == 1 ? "-" : "") + *value;
     }
     std::replace(read.key.begin(), read.key.end(), '-', '_');
     return read;
@@ -96,14 +98,16 @@ void add_positions(const CallTokens& tokens, const std::set<std::string>& functi
         const auto found = has_name_at(tokens, at) ? variables.find(tokens[at].value) : variables.end();
         return found != variables.end() && found->second.size() == 1 ? *found->second.begin() : std::string(kNotSaid);
     };
-    for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    constexpr std::size_t kMostSteps = 3'000'000;  // calls inside of calls that are never closed
+    std::size_t steps = 0;
+    for (std::size_t i = 1; i + 1 < tokens.size() && steps < kMostSteps; ++i) {
         const auto function = has_name_at(tokens, i) ? parameters.find(tokens[i].value) : parameters.end();
         if (function == parameters.end() || !has_sign_at(tokens, i + 1, "(") ||
             (has_name_at(tokens, i - 1) && tokens[i - 1].value == "def"))
             continue;
         int depth = 0;
         std::size_t place = 0;
-        for (std::size_t at = i + 1; at < tokens.size(); ++at) {
+        for (std::size_t at = i + 1; at < tokens.size(); ++at, ++steps) {
             if (has_sign_at(tokens, at, "(") || has_sign_at(tokens, at, "[") || has_sign_at(tokens, at, "{")) ++depth;
             if ((has_sign_at(tokens, at, ")") || has_sign_at(tokens, at, "]") || has_sign_at(tokens, at, "}")) && --depth == 0) break;
             const bool begins = depth == 1 && (at == i + 1 || has_sign_at(tokens, at, ","));

@@ -29,6 +29,7 @@ std::optional<Json> given_by_calls(const PythonCalls& calls, const std::string& 
 struct PythonArgument {
     std::string key, usual;  // as JSON; kNotSaid: none
     std::size_t end;         // of the closing bracket
+    bool none = false;       // default=None
 };
 // Of the call whose bracket opens at `at`.
 PythonArgument python_argument(const std::vector<PythonToken>& tokens, std::size_t at);

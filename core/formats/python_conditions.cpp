@@ -86,6 +86,21 @@ class PythonSum {
         return left;
     }
 
+    // A number alone, or a sum in brackets.
+    Number single() {
+        constexpr int kDeepestBrackets = 20;
+        if (sign("(")) {
+            if (++depth_ > kDeepestBrackets) return std::nullopt;
+            ++at_;
+            const Number inside = sum();
+            if (!sign(")")) return std::nullopt;
+            ++at_;
+            return inside;
+        }
+        const auto value = operand(tokens_, at_, known_);
+        return value && value->is_number_integer() ? Number(value->get<std::int64_t>()) : std::nullopt;
+    }
+
  private:
     bool sign(std::string_view value, std::size_t ahead = 0) const { return is_token(tokens_, at_ + ahead, PythonToken::sign, value); }
     static Number within(double value) {
@@ -103,25 +118,36 @@ class PythonSum {
         }
         return left;
     }
-    Number single() {
-        constexpr int kDeepestBrackets = 20;
-        if (sign("(")) {
-            if (++depth_ > kDeepestBrackets) return std::nullopt;
-            ++at_;
-            const Number inside = sum();
-            if (!sign(")")) return std::nullopt;
-            ++at_;
-            return inside;
-        }
-        const auto value = operand(tokens_, at_, known_);
-        return value && value->is_number_integer() ? Number(value->get<std::int64_t>()) : std::nullopt;
-    }
-
     const std::vector<PythonToken>& tokens_;
     std::size_t& at_;
     const PythonNames& known_;
     int depth_ = 0;
 };
+
+// "[0] * 3 + [1] * (layers - 3)": a list of numbers.
+std::optional<Json> list_sum(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
+    constexpr std::size_t kMostNumbers = 256;
+    const auto sign = [&](std::string_view value) { return is_token(tokens, at, PythonToken::sign, value); };
+    Json all = Json::array();
+    for (bool first = true; first || sign("+"); first = false) {
+        at += first ? 0 : 1;
+        if (!sign("[")) return std::nullopt;
+        Json part = Json::array();
+        for (++at; !sign("]"); at += sign(",") ? 1 : 0) {
+            const auto one = operand(tokens, at, known);
+            if (!one || !one->is_number() || part.size() > kMostNumbers) return std::nullopt;
+            part.push_back(*one);
+        }
+        ++at;
+        std::int64_t times = 1;
+        if (sign("*")) times = PythonSum(tokens, ++at, known).single().value_or(-1);
+        if (times < 0 || part.empty() || static_cast<std::size_t>(times) > kMostNumbers) return std::nullopt;
+        for (; times > 0 && all.size() <= kMostNumbers; --times)
+            for (const Json& one : part) all.push_back(one);
+        if (all.size() > kMostNumbers) return std::nullopt;
+    }
+    return all;
+}
 
 std::optional<Json> sum_or_operand(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
     const std::size_t begin = at;
@@ -132,8 +158,21 @@ std::optional<Json> sum_or_operand(const std::vector<PythonToken>& tokens, std::
 
 }  // namespace
 
+// "left or right": the first that is something.
+static std::optional<Json> either(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
+    const bool joined = at < tokens.size() && is_token(tokens, at + 1, PythonToken::name, "or");
+    if (!joined) return std::nullopt;
+    const bool none = tokens[at].kind == PythonToken::name && known(kUnlessSaid + tokens[at].value).has_value();
+    auto left = operand(tokens, at, known);
+    auto right = sum_or_operand(tokens, ++at, known);
+    return left && is_true_value(*left) ? left : left || none ? right : std::nullopt;
+}
+
 std::optional<Json> python_computed(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
     const std::size_t begin = at;
+    if (const auto other = either(tokens, at, known)) return other;
+    at = begin;
+    if (is_token(tokens, at, PythonToken::sign, "[")) return list_sum(tokens, at, known);
     auto value = sum_or_operand(tokens, at, known);
     if (value && is_token(tokens, at, PythonToken::name, "if")) {
         const auto holds = python_truth(tokens, ++at, known);

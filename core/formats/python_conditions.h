@@ -15,8 +15,11 @@ using PythonNames = std::function<std::optional<Json>(const std::string&)>;
 // goes behind it.
 std::optional<bool> python_truth(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known);
 
-// "8 if big else 4", "tp > 1", "nodes * 8 // tp" of whole numbers: nothing where a name in it is not known, or it says more. `at` goes
-// behind it.
+// Before the name of an argument whose default is None: what stands behind its "or" holds, unless the command says one.
+inline constexpr const char* kUnlessSaid = "\x01or ";  // no name has the first letter
+
+// "8 if big else 4", "tp > 1", "nodes * 8 // tp" of whole numbers, "args.model or MODEL": nothing where a name in it is not known, or it
+// says more. `at` goes behind it.
 std::optional<Json> python_computed(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known);
 
 // The branches around a line: what stands further to the right than "if" hangs on it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ class Checker {
     struct Bracket {
         char closes;
         std::int64_t line;
+        std::set<std::string_view> given{};  // names of arguments
+        bool lambda = false;                 // whose names are its own
     };
     enum class Kind { none, value, word, other };
 
@@ -136,6 +139,7 @@ class Checker {
         const std::string_view word = text_.substr(begin, at_ - begin);
         if (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'') && word.size() <= 2) return;  // f"…"
         if (!any_) first_ = word;
+        if (!brackets_.empty()) argument(word);
         if (joins_values(word)) {
             any_ = true;
             last_ = Kind::word;
@@ -143,6 +147,16 @@ class Checker {
         } else {
             value(Kind::value);
         }
+    }
+
+    // "f(a=1, b=2, a=3)": an argument is given twice.
+    void argument(std::string_view word) {
+        Bracket& in = brackets_.back();
+        if (word == "lambda") in.lambda = true;
+        if (in.closes != ')' || in.lambda || last_ != Kind::other || (last_sign_ != '(' && last_sign_ != ',')) return;
+        const std::size_t sign = text_.find_first_not_of(" \t", at_);
+        if (sign == std::string_view::npos || text_[sign] != '=' || text_.substr(sign, 2) == "==") return;
+        if (!in.given.insert(word).second) stop_ = line_;
     }
 
     void number() {
@@ -157,7 +171,7 @@ class Checker {
         last_ = Kind::other;
         last_sign_ = c;
         if (c == ':' && brackets_.empty()) colon_ = true;
-        if (c == '(' || c == '[' || c == '{') brackets_.push_back({c == '(' ? ')' : c == '[' ? ']' : '}', line_});
+        if (c == '(' || c == '[' || c == '{') brackets_.push_back({c == '(' ? ')' : c == '[' ? ']' : '}', line_, {}, false});
         if (c == ')' || c == ']' || c == '}') {
             if (brackets_.empty() || brackets_.back().closes != c) return void(stop_ = line_);
             brackets_.pop_back();

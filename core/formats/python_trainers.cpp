@@ -33,6 +33,15 @@ bool has_key(const std::vector<Entry>& entries, std::string_view key) {
     return std::any_of(entries.begin(), entries.end(), [&](const Entry& one) { return one.key == key; });
 }
 
+// Whether a call has arguments with names, and none of them is told: it stands in a branch that is not taken.
+bool left_out(const PythonTokens& tokens, std::size_t at, const std::vector<Entry>& told) {
+    const bool says = std::any_of(told.begin(), told.end(), [](const Entry& one) { return !one.key.starts_with("**"); });
+    const std::size_t end = says ? at : behind_bracket(tokens, at);
+    for (std::size_t i = at + 1; i < end; ++i)
+        if (tokens[i - 1].kind == PythonToken::name && has_sign_at(tokens, i, "=")) return true;
+    return false;
+}
+
 // "DPOConfig(", "DPOTrainer(": the way it trains; "" for any other.
 std::string way_of(const PythonTokens& tokens, std::size_t at, std::string_view kind) {
     if (at >= tokens.size() || tokens[at].kind != PythonToken::name || !has_sign_at(tokens, at + 1, "(")) return "";
@@ -68,7 +77,7 @@ class TrainerFinder {
         made.way = way_of(tokens_, at, "Config");
         if (row == std::end(kTrainerCalls) && made.way.empty()) return std::nullopt;
         reader_.arguments(at + 1, made.entries);
-        if (made.entries.empty()) return std::nullopt;
+        if (made.entries.empty() || left_out(tokens_, at + 1, made.entries)) return std::nullopt;
         add_changes(given_name(tokens_, at), tokens_[at].line, all_, made.entries);
         for (Entry& one : made.entries) {
             if (one.key.starts_with(kOfModel)) one.key.erase(0, kOfModel.size());

@@ -243,6 +243,14 @@ bool tunes(const Import& in) {
 // Megatron FSDP shards everything in Megatron-Bridge's pre-training (recipes/common.py), and nobody says what in its fine-tuning and in
 // recipes of NeMo 2; PyTorch's shards everything.
 void read_sharding(Import& in, bool bridge) {
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {  // run.Config(nl.FSDP2Strategy, ...), nl.FSDPStrategy()
+        Entry made = in.entries[i];
+        const auto* text = made.value.get_ptr<const Json::string_t*>();
+        if (text == nullptr || made.key != "strategy" || text->find("nl.FSDP") == std::string::npos) continue;
+        made.open.clear();
+        in.derive(made, "use_torch_fsdp2", true);
+        in.entries[i].key = "made.strategy";
+    }
     for (Entry& entry : in.entries) {
         if (entry.key != "fsdp" || !entry.open.empty()) continue;
         if (entry.value == Json("megatron")) in.become(entry, "use_megatron_fsdp", true);

@@ -5,6 +5,7 @@
 
 #include "formats/python.h"
 #include "formats/python_commands.h"
+#include "formats/python_nanotron.h"
 #include "formats/python_syntax.h"
 #include "formats/python_trainers.h"
 #include "formats/read_jobs.h"
@@ -158,6 +159,7 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
         else if (!scope.name.empty() && says_own(scope.entries) && telling(calls.entries(scope)) >= kLikeEnough && recipes.size() < kMost)
             recipes.push_back(&scope);
     }
+    if (auto nanotron = read_python_nanotron(plain, all, set)) return nanotron;
     const bool trainer_says = count_like(all, {"per_device_train_batch_size"}) > 0;  // beside "max_seq_length"
     if (telling(all) < kLikeEnough || trainer_says)
         if (auto other = read_other_ways(plain, all, set); other || telling(all) < kLikeEnough) return other;

@@ -53,10 +53,12 @@ void read_model_name(Import& in) {
     // In Python: model_registry("8B"), and the folder of the same size.
     const auto spec = in.text("model_spec", "model"), folder = in.text("hf_assets_path", "");
     if (spec && folder && lower_case(*folder).ends_with("-" + lower_case(*spec))) names = {folder->substr(folder->rfind('/') + 1)};
-    std::string joint = names.empty() ? "" : lower_case(names[0]);  // also a file of Primus: "deepseek_v3_16b.yaml"
+    std::string joint = names.empty() ? "" : lower_case(names[0]);  // also a file of Primus: "deepseek_v3_16b-fp8.yaml"
     std::replace(joint.begin(), joint.end(), '-', '_');
+    for (const std::string_view end : {".yaml", "_fp8", "_bf16", "_mxfp8"})
+        if (joint.ends_with(end)) joint.resize(joint.size() - end.size());
     for (const auto& [theirs, ours] : kFlavors)
-        if (joint == theirs || joint == joined({theirs, ".yaml"})) names = {ours};
+        if (joint == theirs) names = {ours};
     for (const std::string& one : names)
         if (const CatalogModel* found = named_model(one)) {
             in.job["model"] = as_requested(*found);

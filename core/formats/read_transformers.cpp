@@ -87,7 +87,8 @@ static void read_sharding(Import& in) {
     else if (says_any(in, {"fsdp", "fsdp.*"}))
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
     else if (!read_launched_sharding(in) && in.has("per_device_train_batch_size") &&  // of a program of somebody's own nobody knows
-             !says_any(in, {"deepspeed_config*", "sharded_ddp*"}))  // else a file says it that is not here, or fairscale does it
+             !says_any(in, {"deepspeed_config*", "sharded_ddp*", "deepspeed.*", "accelerate.*", "fsdp*", "*.deepspeed", "*.fsdp"}))
+        // else a file says it that is not here, or fairscale does it, or a section that nobody knows
         in.job["zero"] = "none";
 }
 

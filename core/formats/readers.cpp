@@ -112,9 +112,40 @@ static void leave_files(Import& in) {
                 Fate::no_number);
 }
 
+// A program of one's own around the Trainer: its arguments are a section of the file, the adapter and the model are others.
+static bool unwrap_trainer(std::vector<Entry>& entries) {
+    constexpr std::string_view kTrainerBatch = ".per_device_train_batch_size";
+    constexpr std::string_view kAdapterSections[] = {"peft_config.", "peft.", "lora.", "lora_config."};
+    constexpr std::string_view kModelNames[] = {
+        "name",     "name_or_path", "model_name", "model_name_or_path",           "base_model", "base_model_id",
+        "model_id", "base",         "id",         "pretrained_model_name_or_path"};
+    const auto batch = std::find_if(entries.begin(), entries.end(), [&](const Entry& one) { return one.key.ends_with(kTrainerBatch); });
+    if (batch == entries.end()) return false;
+    const std::string section = batch->key.substr(0, batch->key.size() - kTrainerBatch.size() + 1);
+    for (Entry& entry : entries) {
+        if (entry.key.starts_with(section)) entry.key.erase(0, section.size());
+        for (const std::string_view adapter : kAdapterSections)
+            if (entry.key.starts_with(adapter)) {
+                entry.key.erase(0, adapter.size());
+                if (entry.key == "r" || entry.key == "rank") entry.key = "lora_r";
+                if (entry.key == "dropout" || entry.key == "alpha") entry.key = "lora_" + entry.key;
+            }
+        const bool model = entry.key.starts_with("model.");
+        const std::string last = entry.key.substr(entry.key.rfind('.') + 1);
+        if (model && std::find(std::begin(kModelNames), std::end(kModelNames), entry.key.substr(6)) != std::end(kModelNames))
+            entry.key = "model_name_or_path";
+        else if (entry.key.starts_with("deepspeed.config"))
+            entry.key = "deepspeed";
+        else if (last.starts_with("load_in_") || last == "max_seq_length" || last == "max_length" || last == "torch_dtype")
+            entry.key = last;
+    }
+    return true;
+}
+
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set) {
     const bool trial = unwrap_trial(entries);
     const FormatReader* reader = reader_of(entries);
+    if (reader == nullptr && unwrap_trainer(entries)) reader = reader_of(entries);
     if (reader == nullptr) return read_scripts_inside(entries, set);
     ReadJobs read{std::string(reader->id), true, {}, {}};
     for (auto& [title, part] : parts_of(std::move(entries))) {

@@ -203,6 +203,13 @@ TEST_CASE("torchtitan, nanotron, NeMo, Megatron-Bridge and the Trainer") {
     CHECK(median(nano, "tokens_per_s_per_gpu") == 31'100);
     CHECK(median(nano, "flop_per_s_per_gpu") == 295e12);
     CHECK(nano["runs_text"] == "global_batch,step_seconds\n512,2.1\n");
+    const Json held = read(
+        "01/17/2024 13:47:27 [INFO|DP=0|PP=0|TP=0]: iteration: 9 / 10 | elapsed_time_per_iteration_ms: 45 | tokens_per_sec_per_gpu: 1.78K "
+        "| "
+        "cuda_memory_allocated: 75.2M | cuda_max_memory_reserved: 547M | hd_total_memory_tb: 312G\n");
+    CHECK(held["numbers"][0]["value"] == 75.2e6);
+    CHECK(held["numbers"][1]["quantity"] == "max_reserved");
+    CHECK(held["numbers"][1]["value"] == 547e6);
 
     const Json nemo = read(
         "Epoch 0: :   1%| | 1/100 [00:07<10:48, reduced_train_loss=11.0, global_step=0.000, train_step_timing in s=7.000]\r"

@@ -243,3 +243,105 @@ TEST_CASE("accelerate's file offloads, and is not the settings of the program; M
     CHECK(module["format"] == "megatron-lm");
     CHECK(some(module["jobs"][0], {"gpus", "optimizer_offload"}) == "gpus=16 optimizer_offload=1.0");
 }
+
+TEST_CASE("Python: what is tried works, an argument without a default gives way, and one given twice stops it") {
+    const auto program = [](const std::string& args) {
+        return "import argparse\nfrom transformers import TrainingArguments, Trainer, AutoModelForCausalLM\n"
+               "try:\n    from trl import SFTConfig\n    NEW = True\nexcept ImportError:\n    NEW = False\n"
+               "NAME = \"Qwen/Qwen3-0.6B\"\n"
+               "def train(args):\n    name = args.model or NAME\n    model = AutoModelForCausalLM.from_pretrained(name)\n"
+               "    if NEW:\n        config = SFTConfig(per_device_train_batch_size=4, max_length=512, bf16=True" +
+               args +
+               ")\n    else:\n        config = TrainingArguments(per_device_train_batch_size=2, bf16=True, **more)\n"
+               "    SFTTrainer(model=model, args=config).train()\n"
+               "def main():\n    parser = argparse.ArgumentParser()\n    parser.add_argument(\"--model\", default=None)\n"
+               "    train(parser.parse_args())\n";
+    };
+    const Json read = read_script_of(program(""));
+    REQUIRE(read["jobs"].size() == 1);
+    CHECK(some(read["jobs"][0], {"micro_batch", "sequence_length"}) == "micro_batch=4 sequence_length=512");
+    CHECK(read["jobs"][0]["job"]["model"]["num_hidden_layers"] == 28);
+    CHECK(ids(read["jobs"][0]["refused"]) == "");
+    CHECK(ids(first_of_script(program(", save_steps=1, key=lambda a, key=1: a"))["refused"]) == "");
+    const Json twice = first_of_script(program(",\n            bf16=True"));
+    CHECK(ids(twice["refused"]) == "import_plan.refused.python");
+    CHECK(twice["refused"][0]["args"]["line"] == 14);
+}
+
+TEST_CASE("nanotron's configuration made in Python") {
+    const Json job = first_of_script(
+        "from nanotron.config import *\nmodel_config = LlamaConfig(hidden_size=2048, num_hidden_layers=16, num_attention_heads=32,\n"
+        "    num_key_value_heads=8, intermediate_size=8192, vocab_size=128256, tie_word_embeddings=True)\nGPUS = 8\n"
+        "parallelism = ParallelismArgs(dp=GPUS // 2, pp=1, tp=2, tp_mode=TensorParallelLinearMode.REDUCE_SCATTER)\n"
+        "tokens = TokensArgs(sequence_length=4096, micro_batch_size=2, batch_accumulation_per_replica=4)\n"
+        "optimizer = OptimizerArgs(zero_stage=1, accumulate_grad_in_fp32=True,\n"
+        "    learning_rate_scheduler=LRSchedulerArgs(learning_rate=3e-4))\n"
+        "config = Config(model=ModelArgs(init_method=RandomInit(std=0.02), model_config=model_config), parallelism=parallelism)\n");
+    CHECK(some(job, {"gpus", "tensor_parallel", "sequence_parallel", "global_batch", "zero", "gradients_in_fp32"}) ==
+          "gpus=8 tensor_parallel=2 sequence_parallel=true global_batch=32 zero=\"optimizer\" gradients_in_fp32=true");
+    CHECK(job["job"]["model"]["num_key_value_heads"] == 8);
+    CHECK(job["asked"].empty());
+}
+
+TEST_CASE("Megatron-Bridge: a recipe named after its size, with sums of lists for its layers") {
+    const auto model = [](const std::string& list) {
+        return first_of_script(
+                   "from megatron.bridge.recipes.deepseek import deepseek_v3_pretrain_config_32nodes\n"
+                   "def f():\n    cfg = deepseek_v3_pretrain_config_32nodes()\n    dense = 2\n"
+                   "    cfg.model.num_layers = 20\n    cfg.model.moe_layer_freq = " +
+                   list + "\n    cfg.train.global_batch_size = 8\n    cfg.model.seq_length = 512\n    return cfg\n")["job"]
+            .value("model", Json::object());
+    };
+    CHECK(model("[0] + [1] * 19")["first_k_dense_replace"] == 1);
+    CHECK(model("[0] * dense + [1] * (20 - dense)")["first_k_dense_replace"] == 2);
+    CHECK(model("[0, 1] * 10").empty());  // no model of the family
+}
+
+TEST_CASE("NeMo 2 on PyTorch's FSDP, and a preset of Primus in eight bits") {
+    const Json job = first_of_script(
+        "import nemo_run as run\nimport nemo.lightning as nl\nfrom nemo.collections import llm\ndef main():\n"
+        "    recipe = llm.llama3_8b.finetune_recipe(num_nodes=2, num_gpus_per_node=8, peft_scheme=None)\n"
+        "    recipe.trainer.strategy = run.Config(nl.FSDP2Strategy, data_parallel_size=16, tensor_parallel_size=1)\n    return recipe\n");
+    CHECK(some(job, {"gpus", "zero"}) == "gpus=16 zero=\"weights\"");
+    const Json preset = first_of(
+        "modules.pre_trainer.framework = \"torchtitan\"\nmodules.pre_trainer.model = \"deepseek_v3_16b-fp8.yaml\"\n"
+        "modules.pre_trainer.overrides.training.local_batch_size = 8\n"
+        "modules.pre_trainer.overrides.training.seq_len = 4096\n");
+    CHECK(some(preset, {"model", "precision", "micro_batch"}) == "model=\"deepseek-v2-lite\" precision=\"fp8\" micro_batch=8");
+}
+
+TEST_CASE("a file of one's own with the Trainer's arguments as a section") {
+    const Json job = first_of(
+        "model.name = \"Qwen/Qwen2.5-7B\"\nmodel.load_in_4bit = true\nlora.r = 8\nlora.alpha = 32\n"
+        "data.max_seq_length = 1024\ntraining_args.per_device_train_batch_size = 4\n"
+        "training_args.gradient_accumulation_steps = 2\ntraining_args.bf16 = true\n"
+        "training_args.gradient_checkpointing = true\n");
+    CHECK(some(job, {"micro_batch", "sequence_length", "precision", "recompute", "trained", "lora_rank", "frozen_weights"}) ==
+          "micro_batch=4 sequence_length=1024 precision=\"bf16\" recompute=\"full\" trained=\"lora\" lora_rank=8 frozen_weights=\"nf4\"");
+    CHECK(job["job"].contains("model"));
+    CHECK(some(job, {"zero"}) == "zero=\"none\"");
+    const std::string section =
+        "model.base_model_id = \"Qwen/Qwen2.5-7B\"\ntraining.per_device_train_batch_size = 4\ntraining.max_length = 512\n";
+    CHECK(some(first_of(section + "deepspeed.config_path = \"configs/deepspeed/zero2.yaml\"\n"), {"zero"}) == "zero=\"gradients\"");
+    CHECK(some(first_of(section + "accelerate.use_deepspeed = true\n"), {"zero"}) == "zero=?");  // a file elsewhere says it
+}
+
+TEST_CASE("the degree of experts where older forks of torchtitan have it, and a precision by the name of an argument") {
+    const Json job = first_of(
+        "model.name = \"moe\"\nmodel.flavor = \"debugmodel\"\ntraining.batch_size = 8\ntraining.seq_len = 2048\n"
+        "training.tensor_parallel_degree = 1\ntraining.expert_parallel_degree = 2\n");
+    CHECK(some(job, {"expert_parallel", "micro_batch"}) == "expert_parallel=2 micro_batch=8");
+    const Json recipe = first_of_script(
+        "from megatron.bridge.recipes.llama import llama32_1b_pretrain_config\ndef f(precision: str = \"bf16\"):\n"
+        "    kind = get_precision_config(precision)\n    cfg = llama32_1b_pretrain_config()\n    cfg.mixed_precision = kind\n"
+        "    cfg.model.seq_length = 8192\n    cfg.train.global_batch_size = 8\n    return cfg\n");
+    CHECK(some(recipe, {"precision", "model"}) == "precision=\"bf16\" model=\"llama-3.2-1b\"");
+}
+
+TEST_CASE("Python: calls inside of calls that are never closed are left, in no time") {
+    for (const char* piece : {"f(a=1, ", "p.add_argument(", "ParallelismArgs(dp=1,"}) {
+        std::string text = "import torch\nfrom nanotron.config import ParallelismArgs\ndef f():\n    x = 1\n";
+        while (text.size() < 900'000) text += piece;
+        CHECK(json(api::import_plan(Json({{"text", text}}).dump())).contains("ok"));
+    }
+}
