@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "formats/read_megatron.h"
+#include "formats/shell_parts.h"
 
 namespace fourfold {
 
@@ -168,15 +169,11 @@ Size of_launcher(const ShellWords& words) {
 
 Size of_names(const std::function<std::string(std::string_view)>& value) {
     Size size;
-    for (const char* name :
-         {"NNODES", "NNODE", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "NODE_COUNT", "WORKER_NUM"})
-        fill(size.nodes, value(name));
-    for (const char* name : {"GPUS_PER_NODE", "NUM_GPUS_PER_NODE", "NPROC_PER_NODE", "N_GPUS_PER_NODE", "GPU_PER_NODE", "NGPUS_PER_NODE",
-                             "NGPU_PER_NODE", "NUM_GPU_PER_NODE", "NPUS_PER_NODE"})
-        fill(size.per_node, value(name));
-    for (const char* name : {"WORLD_SIZE", "NUM_GPUS", "N_GPUS", "NGPUS", "TOTAL_GPUS"}) fill(size.all, value(name));
+    for (const char* name : kNodeNames) fill(size.nodes, value(name));
+    for (const char* name : kPerNodeNames) fill(size.per_node, value(name));
+    for (const char* name : kAllNames) fill(size.all, value(name));
     if (!size.per_node && !size.all) {  // torchtitan's run_train.sh: of its one node
-        fill(size.per_node, value("NGPU"));
+        fill(size.per_node, value(kOneNodesName));
         if (size.per_node && !size.nodes) size.nodes = 1;
     }
     return size;
@@ -252,7 +249,6 @@ static void read_one_node(const ShellCommand& command, Import& in) {
 // without a file start a process for each; with a single one there is no other way; how many of several a program takes for itself is its
 // own choice.
 static void read_visible(const ShellScript& script, const ShellCommand& command, const ShellWords& words, bool factory, Import& in) {
-    const char* const kVisible = "CUDA_VISIBLE_DEVICES";
     const auto set = std::find_if(command.settings.begin(), command.settings.end(), [&](const auto& one) { return one.first == kVisible; });
     const auto known = script.variables.find(kVisible);
     const std::int64_t devices = set != command.settings.end()                               ? devices_in(set->second)

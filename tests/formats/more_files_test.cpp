@@ -272,3 +272,28 @@ TEST_CASE("Python: a value that is multiplied where it stands, and one that a lo
     CHECK(some(first_of_script(bridge + "cfg.train.micro_batch_size = 2\ncfg.train.micro_batch_size *= 2\n"), {"micro_batch"}) ==
           "micro_batch=4");
 }
+
+TEST_CASE("a script: what ends with a shell of its own and with a function, though it was not set before") {
+    const auto tensor = [](const std::string& before) {
+        return some(first_of_script(before + "\npython pretrain_gpt.py " + kSmall + "--bf16 --tensor-model-parallel-size ${TP:-2}\n"),
+                    {"tensor_parallel"});
+    };
+    for (const std::string before :
+         {"( TP=8 )", "say() { local TP=8; }\nsay", "say() { declare -i TP=8; }\nsay", "bash -c 'TP=8; date'",
+          "date | while read line; do TP=8; done", "say() { TP=8; }\nsay | tee log", "TP=8\n(unset TP)\nunset TP",
+          "say() { local TP; TP=8; }\nsay", "( ( TP=4 ); TP=8 )", "out() { in; }\nin() { local TP=8; }\nout"})
+        CHECK(tensor(before) == "tensor_parallel=2");
+    for (const std::string before :
+         {"say() { declare -g TP=8; }\nsay", "{ TP=8; }", "say() { export TP=8; }\nsay", "TP=8\n(unset TP)",
+          "TP=8\nsay() { local TP; TP=4; }\nsay", "declare TP=8", "cat > env.sh <<EOF\nTP=8\nEOF\nsource env.sh"})
+        CHECK(tensor(before) == "tensor_parallel=8");
+    const std::string start = "python pretrain_gpt.py " + kSmall + "--bf16 --tensor-model-parallel-size ${TP:-2}";
+    CHECK(some(first_of_script("( TP=4; " + start + " )\n"), {"tensor_parallel"}) == "tensor_parallel=4");
+    CHECK(some(first_of_script("say() { local TP=4; " + start + "; }\nsay\n"), {"tensor_parallel"}) == "tensor_parallel=4");
+    CHECK(some(first_of_script("TP=8\nsay() { local TP; " + start + "; }\nsay\n"), {"tensor_parallel"}) == "tensor_parallel=2");
+    // How many GPUs there are is said where the command stands.
+    CHECK(some(first_of_script("( export WORLD_SIZE=16; " + start + " )\n"), {"gpus"}) == "gpus=16");
+    CHECK(some(first_of_script("WORLD_SIZE=8\n( export WORLD_SIZE=16; " + start + " )\n"), {"gpus"}) == "gpus=16");
+    CHECK(some(first_of_script("( export WORLD_SIZE=16 )\n" + start + "\n"), {"gpus"}) == "gpus=?");
+    CHECK(some(first_of_script("say() { local WORLD_SIZE=16; " + start + "; }\nsay\n"), {"gpus"}) == "gpus=16");
+}
