@@ -210,8 +210,10 @@ class Reader {
         if (last == "finetune_recipe" || (last.find("_peft_") != std::string::npos && last.ends_with("_config")))
             add("tunes_part", true, token.line, "");
         if (is_recipe(last)) add("recipe_call", last, token.line, "");
-        for (const std::string_view way : {"_pretrain_", "_sft_", "_peft_", "_finetune_"})  // llama3_70b_pretrain_64gpu_h100_bf16_config
-            if (const std::size_t cut = last.find(way); cut != std::string::npos && last.ends_with("_config")) {
+        // llama3_70b_pretrain_64gpu_h100_bf16_config, deepseek_v3_pretrain_config_32nodes
+        for (const std::string_view way : {"_pretrain_", "_sft_", "_peft_", "_finetune_"})
+            if (const std::size_t cut = last.find(way);
+                cut != std::string::npos && (last.ends_with("_config") || last.find("_config_", cut) != std::string::npos)) {
                 add("recipe_call", last, token.line, "");
                 add("recipe_model", last.substr(0, cut), token.line, token.value);
             }

@@ -147,6 +147,9 @@ void learn(const ShellCommand& directive, ShellVariables& variables) {
         if (const std::size_t cut = word.find('='); cut != std::string::npos) {
             value = word.substr(cut + 1);
             word.resize(cut);
+        } else if (word.size() > 2 && word[0] == '-' && word[1] != '-') {  // "-N4"
+            value = word.substr(2);
+            word.resize(2);
         } else if (i + 1 < directive.words.size()) {
             value = directive.words[i + 1].text;
         }

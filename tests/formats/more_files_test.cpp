@@ -297,3 +297,33 @@ TEST_CASE("a script: what ends with a shell of its own and with a function, thou
     CHECK(some(first_of_script("( export WORLD_SIZE=16 )\n" + start + "\n"), {"gpus"}) == "gpus=?");
     CHECK(some(first_of_script("say() { local WORLD_SIZE=16; " + start + "; }\nsay\n"), {"gpus"}) == "gpus=16");
 }
+
+TEST_CASE("a script: how many GPUs aprun starts processes on, and a scheduler's short option with its number") {
+    const auto gpus = [](const std::string& before, const std::string& how) {
+        return some(first_of_script(before + how + "pretrain_gpt.py " + kSmall + "--bf16\n"), {"gpus", "gpus_per_node"});
+    };
+    CHECK(gpus("", "aprun -n 8 -N 4 --cc depth python ") == "gpus=8 gpus_per_node=4");
+    CHECK(gpus("#PBS -l select=2\nNODES=$(cat $PBS_NODEFILE | uniq | wc -l)\n", "aprun -n $((NODES*4)) -N 4 python ") ==
+          "gpus=8 gpus_per_node=4");
+    CHECK(gpus("", "msrun --worker_num 16 --local_worker_num 8 ") == "gpus=16 gpus_per_node=8");
+    CHECK(gpus("", "python3 train.py --actor-num-nodes 0 --actor-num-gpus-per-node 0 ") == "gpus=? gpus_per_node=?");
+    CHECK(gpus("#SBATCH -N2\n#SBATCH --gres=gpu:8\n", "srun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 ") ==
+          "gpus=16 gpus_per_node=8");
+}
+
+TEST_CASE("a script: lists of arguments alone are for another one, which says the rest") {
+    const Json job = first_of_script("TP=2\nCP=2\nARGS=\"" + kSmall + "--bf16\"\n");
+    CHECK(some(job, {"tensor_parallel", "context_parallel", "pipeline_parallel", "zero", "precision"}) ==
+          R"(tensor_parallel=2 context_parallel=2 pipeline_parallel=? zero=? precision="bf16")");
+}
+
+TEST_CASE("MaxText: arguments without a file; Megatron-Bridge: a recipe for a number of nodes") {
+    CHECK(some(first_of_script("python3 -m maxtext.trainers.pre_train.train run_name=a max_target_length=512 per_device_batch_size=4 "
+                               "model_name=llama3.1-8b dtype=bfloat16\n"),
+               {"sequence_length", "micro_batch", "model"}) == R"(sequence_length=512 micro_batch=4 model="llama-3.1-8b")");
+    const Json job = first_of_script(
+        "from megatron.bridge.recipes.deepseek import deepseek_v3_pretrain_config_32nodes\n"
+        "cfg = deepseek_v3_pretrain_config_32nodes()\ncfg.model.num_layers = 20\ncfg.train.micro_batch_size = 1\n");
+    CHECK(job["job"]["model"].value("num_hidden_layers", 0) == 20);
+    CHECK(job["job"]["model"].value("n_routed_experts", 0) == 256);
+}
