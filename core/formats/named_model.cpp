@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "formats/read_megatron.h"
 
 namespace fourfold {
 
@@ -176,6 +177,17 @@ bool says_sizes(const Import& in) {
            std::any_of(std::begin(kSizes), std::end(kSizes), [&](const Size& one) { return in.has(one.key); });
 }
 
+// The dense layers before those with experts, in a model that has such.
+static void take_dense_layers(Import& in, Json& config) {
+    const Entry* const list = in.last("moe_layer_freq");
+    if (list == nullptr || !config.contains("first_k_dense_replace")) return;
+    if (!list->open.empty()) return static_cast<void>(in.text("moe_layer_freq", "model"));
+    const auto dense = dense_layers(list->value, config["num_hidden_layers"].get<std::int64_t>());
+    if (!dense || (!dense->empty() && dense->back() != Json(dense->size() - 1))) return;
+    in.text("moe_layer_freq", "model");
+    config["first_k_dense_replace"] = dense->size();
+}
+
 std::optional<Json> with_sizes(Import& in, const Model& model) {
     Json config = canonical_config(model);
     const Json usual = config;
@@ -192,7 +204,7 @@ std::optional<Json> with_sizes(Import& in, const Model& model) {
     }
     if (in.last("share_embeddings_and_output_weights") != nullptr && in.has("share_embeddings_and_output_weights"))
         config["tie_word_embeddings"] = in.on("share_embeddings_and_output_weights", "model");
-    if (in.whole("moe_layer_freq", "model") == 1 && config.value("first_k_dense_replace", 0) > 0) config["first_k_dense_replace"] = 0;
+    take_dense_layers(in, config);
     constexpr std::int64_t kPadding = 1'024;  // a vocabulary is padded
     const std::int64_t words = config["vocab_size"].get<std::int64_t>();
     if (words >= model.vocabulary && words <= model.vocabulary + kPadding) config["vocab_size"] = model.vocabulary;

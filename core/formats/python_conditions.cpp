@@ -130,10 +130,38 @@ std::optional<Json> sum_or_operand(const std::vector<PythonToken>& tokens, std::
     return operand(tokens, at, known);
 }
 
+// [0] * 3 + [1] * 58
+std::optional<Json> sum_of_lists(const std::vector<PythonToken>& tokens, std::size_t& at) {
+    const auto number = [&]() -> std::optional<Json> {
+        const bool is = at < tokens.size() && tokens[at].kind == PythonToken::number;
+        return is ? std::optional(python_number(tokens[at++].value)) : std::nullopt;
+    };
+    const auto passes = [&](std::string_view sign) { return is_token(tokens, at, PythonToken::sign, sign) && ++at > 0; };
+    constexpr std::int64_t kLongestSum = 500;
+    Json all = Json::array();
+    while (passes("[")) {
+        std::vector<Json> part;
+        for (auto one = number(); one; one = passes(",") ? number() : std::nullopt) part.push_back(*one);
+        if (!passes("]")) return std::nullopt;
+        const auto times = passes("*") ? number() : std::optional(Json(1));
+        if (!times || !times->is_number_integer() || *times < Json(0) || *times > Json(kLongestSum)) return std::nullopt;
+        for (auto left = times->get<std::int64_t>(); left > 0; --left)
+            for (const Json& one : part) all.push_back(one);
+        if (static_cast<std::int64_t>(all.size()) > kLongestSum) return std::nullopt;
+        if (!passes("+")) return all;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Json> python_computed(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
     const std::size_t begin = at;
+    if (is_token(tokens, at, PythonToken::sign, "[")) {
+        auto all = sum_of_lists(tokens, at);
+        if (!all) at = begin;
+        return all;
+    }
     auto value = sum_or_operand(tokens, at, known);
     if (value && is_token(tokens, at, PythonToken::name, "if")) {
         const auto holds = python_truth(tokens, ++at, known);

@@ -326,4 +326,13 @@ TEST_CASE("MaxText: arguments without a file; Megatron-Bridge: a recipe for a nu
         "cfg = deepseek_v3_pretrain_config_32nodes()\ncfg.model.num_layers = 20\ncfg.train.micro_batch_size = 1\n");
     CHECK(job["job"]["model"].value("num_hidden_layers", 0) == 20);
     CHECK(job["job"]["model"].value("n_routed_experts", 0) == 256);
+    for (const std::string layers : {"\"([0]*1+[1]*19)\"", "[0] + [1] * 19", "[0] * 1 + [1, 1] * 9 + [1]"}) {
+        const Json dense = first_of_script(
+            "from megatron.bridge.recipes.deepseek import deepseek_v3_pretrain_config\n"
+            "cfg = deepseek_v3_pretrain_config()\ncfg.model.num_layers = 20\n"
+            "cfg.train.micro_batch_size = 1\ncfg.model.moe_layer_freq = " +
+            layers + "\n");
+        CHECK(dense["job"]["model"].value("first_k_dense_replace", 0) == 1);
+        CHECK(fate(dense, "cfg.model.moe_layer_freq") == "used 5");
+    }
 }
