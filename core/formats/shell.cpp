@@ -52,7 +52,7 @@ class Run {
         const ShellDoubt doubt(ends_, false);
         const int doubts = ends_.doubts;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            if (++steps_ > kMostSteps) return;
+            if (++steps_ > kMostSteps || returned_) return;
             const ShellNode& node = nodes[i];
             if (node.link != ShellNode::and_then && node.link != ShellNode::or_else) {
                 ends_.doubts = doubts;
@@ -211,25 +211,28 @@ class Run {
         steps_ += static_cast<int>(before.size() * ways.size() / 16);
         if (steps_ > kMostSteps) return;
         reasons_.push_back(reason);
+        bool returns = false;
         for (const auto& way : ways) {
             scopes_.variables = before;
-            exited_ = false;
+            exited_ = returned_ = false;
             way();
-            if (!exited_) after.push_back(scopes_.variables);  // what follows has come another way
+            returns = returns || returned_;
+            if (!exited_ && !returned_) after.push_back(scopes_.variables);  // what follows has come another way
         }
         reasons_.pop_back();
-        exited_ = !ways.empty() && after.empty();
+        exited_ = !ways.empty() && after.empty() && !returns;
+        returned_ = after.empty() && returns;
         scopes_.variables = after.empty() ? before : merged_ways(after, reason);
     }
 
     // In a shell of its own.
     void alone(const std::function<void()>& way) {
-        const bool exited = exited_;
+        const bool exited = exited_, returned = returned_;
         steps_ += static_cast<int>(scopes_.variables.size() / 16);
         ShellScopes::Shell shell = scopes_.enter();
         way();
         scopes_.leave(std::move(shell));
-        exited_ = exited;
+        exited_ = exited, returned_ = returned;
     }
 
     // A part of a pipe that may set something.
@@ -309,6 +312,7 @@ class Run {
         if (one_of(name, {"true", ":"})) return Truth::yes;
         if (name == "false") return Truth::no;
         if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
+        if (name == "return" && scopes_.note_return()) returned_ = true, steps_ += static_cast<int>(scopes_.variables.size() / 16);
         if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
         if (name == "shift") scopes_.shift(found.words);
         if (name == "let")
@@ -412,7 +416,7 @@ class Run {
             scopes_.call(words);
             const ShellNodes nodes(body[0].body);  // it may define itself anew
             run(nodes);
-            scopes_.back();
+            scopes_.back(std::exchange(returned_, false), reason_);
         }
         --calls_;
     }
@@ -426,7 +430,7 @@ class Run {
     ShellEnds ends_;
     std::string reason_;
     int steps_ = 0, calls_ = 0;
-    bool exited_ = false;  // on the way that is followed
+    bool exited_ = false, returned_ = false;  // on the way that is followed
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ void ShellScopes::tell(const ShellVariables& own, std::size_t first) {
 
 void ShellScopes::leave(Shell shell) {
     std::swap(variables, shell.before);
+    if (!calls_.empty()) calls_.back().returned.resize(std::min(shell.returns, calls_.back().returned.size()));
     std::erase_if(shell.before, [&](const auto& one) {
         const auto known = variables.find(one.first);
         return known != variables.end() && known->second == one.second;
@@ -51,9 +52,16 @@ void ShellScopes::call(const ShellWords& words) {
     give({words.begin() + 1, words.end()});
 }
 
-void ShellScopes::back() {
-    const Call call = std::move(calls_.back());
+bool ShellScopes::note_return() {
+    if (!calls_.empty()) calls_.back().returned.push_back(variables);
+    return !calls_.empty();
+}
+
+void ShellScopes::back(bool ended, const std::string& reason) {
+    Call call = std::move(calls_.back());
     calls_.pop_back();
+    if (!call.returned.empty() && !ended) call.returned.push_back(std::move(variables));
+    if (!call.returned.empty()) variables = merged_ways(call.returned, reason);
     ShellVariables own;
     for (const auto& [name, value] : call.own) {
         if (const auto known = variables.find(name); known != variables.end()) own[name] = std::move(known->second);

@@ -22,9 +22,10 @@ class ShellScopes {
     // ( … ), $( … ), bash -c '…', a part of a pipe: behind it everything is as before, and what it starts keeps its names.
     struct Shell {
         ShellVariables before;
-        std::size_t first;  // of the commands in it
+        std::size_t first;    // of the commands in it
+        std::size_t returns;  // that were met before in the function around it
     };
-    Shell enter() const { return {variables, script_.commands.size()}; }
+    Shell enter() const { return {variables, script_.commands.size(), calls_.empty() ? 0 : calls_.back().returned.size()}; }
     void leave(Shell shell);
 
     // A function: the words of its call ("$1", "$#", "$@") and what it calls its own end with it.
@@ -32,9 +33,12 @@ class ShellScopes {
         ShellVariables outside;
         std::map<std::string, std::optional<ShellVariable>> own;  // as they are outside of it
         std::size_t first;
+        std::vector<ShellVariables> returned{};  // as they were at each "return" that was met
     };
     void call(const ShellWords& words);
-    void back();
+    bool note_return();  // false: nothing is called
+    // `ended`: by a "return" on every way; `reason`: what it hangs on.
+    void back(bool ended, const std::string& reason);
     // "local NAME", "local NAME=value"; no value is taken from outside.
     void make_own(const std::string& word);
     void shift(const ShellWords& words);

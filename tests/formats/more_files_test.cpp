@@ -287,6 +287,12 @@ TEST_CASE("a script: what ends with a shell of its own and with a function, thou
          {"say() { declare -g TP=8; }\nsay", "{ TP=8; }", "say() { export TP=8; }\nsay", "TP=8\n(unset TP)",
           "TP=8\nsay() { local TP; TP=4; }\nsay", "declare TP=8", "cat > env.sh <<EOF\nTP=8\nEOF\nsource env.sh"})
         CHECK(tensor(before) == "tensor_parallel=8");
+    CHECK(tensor("say() { TP=8; return; TP=4; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("TP=8\nsay() { if [ -z $TP ]; then TP=4; return; fi; [ $TP = 8 ] && return; TP=2; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("say() { if [ $NODES = 2 ]; then TP=4; return 0; fi; TP=8; }\nsay") == "tensor_parallel=?");
+    CHECK(tensor("say() { TP=8; in; }\nin() { return; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("say() { ( return ); TP=8; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("TP=8\nreturn") == "tensor_parallel=8");
     const std::string start = "python pretrain_gpt.py " + kSmall + "--bf16 --tensor-model-parallel-size ${TP:-2}";
     CHECK(some(first_of_script("( TP=4; " + start + " )\n"), {"tensor_parallel"}) == "tensor_parallel=4");
     CHECK(some(first_of_script("say() { local TP=4; " + start + "; }\nsay\n"), {"tensor_parallel"}) == "tensor_parallel=4");
