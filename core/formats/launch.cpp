@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "formats/read_megatron.h"
+#include "formats/shell_parts.h"
 
 namespace fourfold {
 
@@ -156,27 +157,30 @@ Size of_launcher(const ShellWords& words) {
         included.find(':') != std::string::npos && included.find('@') == std::string::npos)
         if (const std::int64_t devices = devices_in(included.substr(included.find(':') + 1)); devices > 0 && !size.per_node)
             size.per_node = devices, size.nodes = size.nodes.value_or(1);
+    if (!words.empty() && words[0].text == "msrun") {  // of MindSpore
+        fill(size.all, option(words, {"--worker_num"}));
+        fill(size.per_node, option(words, {"--local_worker_num"}));
+        if (size.all && size.per_node.value_or(0) > 0) size.nodes = *size.all / *size.per_node;
+    }
     if (!words.empty() && words[0].text == "composer") fill(size.per_node, option(words, {"--nproc", "-n"}));
-    const bool mpi = !words.empty() && (words[0].text == "mpirun" || words[0].text == "mpiexec" || words[0].text.ends_with("/mpirun"));
+    const bool cray = !words.empty() && words[0].text == "aprun";
+    const bool mpi =
+        !words.empty() && (cray || words[0].text == "mpirun" || words[0].text == "mpiexec" || words[0].text.ends_with("/mpirun"));
     if (mpi) fill(size.all, option(words, {"-np", "-n", "--np"}));
     if (size.per_node && !size.nodes && option(words, {"--nnodes"}).empty()) size.nodes = 1;  // torchrun's own default
     // A process for each GPU; one on every node starts torchrun there.
-    if (const auto each = last_number(option(words, {"-npernode", "--npernode", "-ppn", "--ppn"})); mpi && each.value_or(0) > 1)
-        fill(size.per_node, std::to_string(*each));
+    const auto each = last_number(cray ? option(words, {"-N"}) : option(words, {"-npernode", "--npernode", "-ppn", "--ppn"}));
+    if (mpi && each.value_or(0) > 1) fill(size.per_node, std::to_string(*each));
     return size;
 }
 
 Size of_names(const std::function<std::string(std::string_view)>& value) {
     Size size;
-    for (const char* name :
-         {"NNODES", "NNODE", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "NODE_COUNT", "WORKER_NUM"})
-        fill(size.nodes, value(name));
-    for (const char* name : {"GPUS_PER_NODE", "NUM_GPUS_PER_NODE", "NPROC_PER_NODE", "N_GPUS_PER_NODE", "GPU_PER_NODE", "NGPUS_PER_NODE",
-                             "NGPU_PER_NODE", "NUM_GPU_PER_NODE", "NPUS_PER_NODE"})
-        fill(size.per_node, value(name));
-    for (const char* name : {"WORLD_SIZE", "NUM_GPUS", "N_GPUS", "NGPUS", "TOTAL_GPUS"}) fill(size.all, value(name));
+    for (const char* name : kNodeNames) fill(size.nodes, value(name));
+    for (const char* name : kPerNodeNames) fill(size.per_node, value(name));
+    for (const char* name : kAllNames) fill(size.all, value(name));
     if (!size.per_node && !size.all) {  // torchtitan's run_train.sh: of its one node
-        fill(size.per_node, value("NGPU"));
+        fill(size.per_node, value(kOneNodesName));
         if (size.per_node && !size.nodes) size.nodes = 1;
     }
     return size;
@@ -187,7 +191,7 @@ void put(Import& in, const Size& size) {
     if (size.per_node && size.nodes.value_or(1) > 1 && !in.job.contains("gpus_per_node")) in.job["gpus_per_node"] = *size.per_node;
     if (in.job.contains("gpus") || !size.known()) return;
     const std::int64_t gpus = size.nodes && size.per_node ? *size.nodes * *size.per_node : *size.all;
-    if (gpus < 100'000'000) in.job["gpus"] = gpus;
+    if (gpus > 0 && gpus < 100'000'000) in.job["gpus"] = gpus;
 }
 
 }  // namespace
@@ -252,7 +256,6 @@ static void read_one_node(const ShellCommand& command, Import& in) {
 // without a file start a process for each; with a single one there is no other way; how many of several a program takes for itself is its
 // own choice.
 static void read_visible(const ShellScript& script, const ShellCommand& command, const ShellWords& words, bool factory, Import& in) {
-    const char* const kVisible = "CUDA_VISIBLE_DEVICES";
     const auto set = std::find_if(command.settings.begin(), command.settings.end(), [&](const auto& one) { return one.first == kVisible; });
     const auto known = script.variables.find(kVisible);
     const std::int64_t devices = set != command.settings.end()                               ? devices_in(set->second)
@@ -262,7 +265,7 @@ static void read_visible(const ShellScript& script, const ShellCommand& command,
         return std::any_of(words.begin(), words.end(), [&](const ShellWord& word) { return word.text == program; });
     };
     const bool spread =
-        starts("srun") || starts("torchrun") || starts("mpirun") || starts("mpiexec") ||
+        starts("srun") || starts("torchrun") || starts("mpirun") || starts("mpiexec") || starts("aprun") ||
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.starts_with("torch.distributed"); });
     const bool each = factory || starts("deepspeed") || (starts("accelerate") && !in.has("config_file"));
     if (devices > 0 && !spread && (each || devices == 1)) in.job["gpus"] = devices;
@@ -321,7 +324,8 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
     // Of how many nodes is not said; what one of them holds is.
     const std::int64_t gpus = in.job.value("gpus", std::int64_t{0}), each = launcher.per_node.value_or(0);
     const bool several = gpus == 0 || (each > 0 && gpus > each && gpus % each == 0);
-    if (each > 0 && !launcher.nodes && !job.nodes && several && !in.job.contains("gpus_per_node")) in.job["gpus_per_node"] = each;
+    if (each > 0 && !launcher.nodes && (!job.nodes || *job.nodes * each == gpus) && several && !in.job.contains("gpus_per_node"))
+        in.job["gpus_per_node"] = each;
     const bool factory =
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
     if (factory || in.has("swift")) read_one_node(command, in);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "formats/read_megatron.h"
 
 namespace fourfold {
 
@@ -176,23 +177,17 @@ bool says_sizes(const Import& in) {
            std::any_of(std::begin(kSizes), std::end(kSizes), [&](const Size& one) { return in.has(one.key); });
 }
 
-// "[0, 0, 0, 1, ...]": layers without experts come first, or it is no model of the family.
+// Layers without experts come first, or it is no model of the family.
 static bool read_dense(Import& in, Json& config) {
     constexpr const char* kDense = "first_k_dense_replace";
     const Entry* const said = in.last("moe_layer_freq");
     if (said == nullptr || in.hangs("model")) return true;
-    if (!said->value.is_array()) {
-        if (in.whole("moe_layer_freq", "model") == 1 && config.value(kDense, 0) > 0) config[kDense] = 0;
-        return true;
-    }
+    const auto dense = dense_layers(said->value, config["num_hidden_layers"].get<std::int64_t>());
+    if (said->open.empty() && !dense) return true;  // not understood
     in.text("moe_layer_freq", "model");
-    const Json& list = said->value;
-    const auto first = std::find(list.begin(), list.end(), Json(1));
-    const bool plain = std::all_of(list.begin(), first, [](const Json& one) { return one == Json(0); }) &&
-                       std::all_of(first, list.end(), [](const Json& one) { return one == Json(1); });
-    const auto dense = first - list.begin();
-    if (config.contains(kDense)) config[kDense] = dense;
-    return plain && (dense == 0 || config.contains(kDense));
+    if (!dense) return true;
+    if (config.contains(kDense)) config[kDense] = dense->size();
+    return (dense->empty() || dense->back() == Json(dense->size() - 1)) && (dense->empty() || config.contains(kDense));
 }
 
 std::optional<Json> with_sizes(Import& in, const Model& model) {

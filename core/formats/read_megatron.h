@@ -39,6 +39,8 @@ bool offloads_layers(const Import& import);
 void check_megatron_config(Import& import);
 // A vocabulary of -1 is none; what was asked for takes its place.
 void answer_vocabulary(Import& import, const std::map<std::string, std::string>& answers);
+// "([0]*3+[1]*58)", "1" or [0, 1, 1]: the layers that are dense, nothing where it says another number of layers.
+std::optional<Json> dense_layers(const Json& value, std::int64_t layers);
 // The model alone: import.config.
 void read_megatron_model(Import& import);
 

@@ -165,8 +165,7 @@ static void read_latent(Import& in, Json& config) {
     config["qk_layernorm"] = true;
 }
 
-// "([0]*3+[1]*58)", "1" or [0, 1, 1]: the layers that are dense.
-static std::optional<Json> dense_layers(const Json& value, std::int64_t layers) {
+std::optional<Json> dense_layers(const Json& value, std::int64_t layers) {
     std::string text = value.is_string() ? value.get<std::string>() : dumped(value);
     std::erase_if(text, [](char c) { return c == ' ' || c == '(' || c == ')' || c == '\'' || c == '"'; });
     Json dense = Json::array();

@@ -336,8 +336,8 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     }
     if (read.jobs.empty())
         if (ShellCommand lists = all_lists(script); megatron_likeness(arguments_of(lists)) >= kOfMegatron) {
-            // A script that is not here is started: what the environment sets is for it, and what is not said may stand there.
-            const bool elsewhere = std::any_of(script.commands.begin(), script.commands.end(), starts_script);
+            // A script that is not here is started, or it takes this one in: what is set is for it, and what is not said may stand there.
+            const bool elsewhere = script.commands.empty() || std::any_of(script.commands.begin(), script.commands.end(), starts_script);
             if (elsewhere) lists.settings = all_variables(script).settings;
             read.jobs.push_back({title_of(lists), lists.line, read_command(script, lists, set, elsewhere)});
             if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";

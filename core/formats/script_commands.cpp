@@ -95,7 +95,10 @@ std::vector<Entry> overrides_of(ShellCommand& command) {
     // One alone counts where it follows the file at once.
     const auto file = std::find_if(command.words.begin(), command.words.end(), is_file);
     const bool after_file = file != command.words.end() && file + 1 != command.words.end() && override_in((file + 1)->text).has_value();
-    if (!paths && !beside_file && !after_file) return {};
+    // "python3 -m maxtext.trainers.pre_train.train steps=200": without a file it takes its own.
+    const bool maxtext =
+        std::any_of(rest.begin(), rest.end(), [](const ShellWord& word) { return lower_case(word.text).starts_with("maxtext."); });
+    if (!paths && !beside_file && !after_file && !maxtext) return {};
     command.words = std::move(rest);
     return entries;
 }

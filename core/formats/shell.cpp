@@ -9,6 +9,7 @@
 #include "formats/entries.h"
 #include "formats/shell_ends.h"
 #include "formats/shell_files.h"
+#include "formats/shell_scopes.h"
 
 namespace fourfold {
 
@@ -23,18 +24,16 @@ bool one_of(std::string_view word, std::initializer_list<std::string_view> list)
 
 class Run {
  public:
-    Run(ShellScript& script, const std::map<std::string, std::string>& set) : script_(script), values_(variables_, script.choices) {
-        for (const auto& [name, value] : set) {
-            variables_[name] = {{{value}}};
-            fixed_.push_back(name);
-        }
+    Run(ShellScript& script, const std::map<std::string, std::string>& set)
+        : script_(script), scopes_(script), values_(scopes_.variables, script.choices) {
+        for (const auto& [name, value] : set) scopes_.fix(name, value);
     }
 
     void text(std::string_view text, std::int64_t line) {
         ends_.scan(text);
         ShellTokens tokens = tokens_of(text, line, script_.documents.size());
         for (ShellCommand& directive : tokens.directives) {
-            learn(directive, variables_);
+            learn(directive, scopes_.variables);
             script_.directives.push_back(std::move(directive));
         }
         for (std::string& document : tokens.documents) script_.documents.push_back(std::move(document));
@@ -43,7 +42,7 @@ class Run {
 
     void finish() {
         script_.complete = script_.complete && !values_.overflowed && steps_ < kMostSteps;
-        for (const auto& [name, variable] : variables_) script_.variables[name] = variable.words;
+        scopes_.finish();
         script_.files = files_.texts();
     }
 
@@ -53,11 +52,14 @@ class Run {
         const ShellDoubt doubt(ends_, false);
         const int doubts = ends_.doubts;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            if (++steps_ > kMostSteps) return;
+            if (++steps_ > kMostSteps || returned_) return;
             const ShellNode& node = nodes[i];
             if (node.link != ShellNode::and_then && node.link != ShellNode::or_else) {
                 ends_.doubts = doubts;
-                last = run(node);
+                if (is_shell(nodes, i))
+                    alone([&] { last = run(node); });
+                else
+                    last = run(node);
                 ends_.doubts += ends_.doubtful(node) ? 1 : 0;  // for what hangs on its answer
                 continue;
             }
@@ -110,12 +112,10 @@ class Run {
                 break;
             case ShellNode::group:
                 const ShellDoubt doubt(ends_, true);
-                const ShellVariables before = node.name.empty() ? ShellVariables() : variables_;
-                const bool exited = exited_;
-                run(node.clauses[0].body);
-                if (node.name.empty()) break;
-                for (const auto& [name, value] : before) variables_[name] = value;
-                exited_ = exited;
+                if (node.name.empty())
+                    run(node.clauses[0].body);
+                else
+                    alone([&] { run(node.clauses[0].body); });
         }
         return Truth::yes;
     }
@@ -134,7 +134,7 @@ class Run {
     std::string assignment_or_sum(const std::string& text) {
         const auto assigned = assigned_sum(text);
         std::string value = values_.sum(assigned ? assigned->second : text);
-        if (assigned) set(assigned->first, {{{value}}});
+        if (assigned) scopes_.set(assigned->first, {{{value}}});
         return value;
     }
 
@@ -180,10 +180,10 @@ class Run {
             for (ShellWord& word : values_.words(raw)) words.push_back(std::move(word));
         if (words.empty() && !node.words.empty()) return;
         if (words.size() == 1) {
-            set(node.name, {{words[0]}});
+            scopes_.set(node.name, {{words[0]}});
             return run(clause.body);
         }
-        set(node.name, {{{open_mark(node.name), node.line}}});
+        scopes_.set(node.name, {{{open_mark(node.name), node.line}}});
         for (const ShellWord& word : words) values_.compared(open_mark(node.name), word.text);
         repeat(clause.body);
     }
@@ -191,14 +191,14 @@ class Run {
     // More than once: what is another value after a second time is open.
     void repeat(const ShellNodes& body) {
         run(body);
-        const ShellVariables once = variables_;
+        const ShellVariables once = scopes_.variables;
         steps_ += static_cast<int>(once.size() / 16);
         const std::size_t commands = script_.commands.size();
         const ShellCommand last = commands == 0 ? ShellCommand{} : script_.commands.back();
         run(body);
         script_.commands.resize(commands);
         if (commands > 0) script_.commands.back() = last;
-        for (auto& [name, value] : variables_)
+        for (auto& [name, value] : scopes_.variables)
             if (const auto known = once.find(name); known != once.end() && !(known->second == value))
                 value = merged(known->second, value, name);
     }
@@ -206,24 +206,41 @@ class Run {
     // Several ways to go on, of which the text does not say which: what differs afterwards is open.
     void maybe(const std::vector<std::function<void()>>& ways) {
         const std::string reason = reason_;
-        const ShellVariables before = variables_;
+        const ShellVariables before = scopes_.variables;
         std::vector<ShellVariables> after;
         steps_ += static_cast<int>(before.size() * ways.size() / 16);
         if (steps_ > kMostSteps) return;
         reasons_.push_back(reason);
+        bool returns = false;
         for (const auto& way : ways) {
-            variables_ = before;
-            exited_ = false;
+            scopes_.variables = before;
+            exited_ = returned_ = false;
             way();
-            if (!exited_) after.push_back(variables_);  // what follows has come another way
+            returns = returns || returned_;
+            if (!exited_ && !returned_) after.push_back(scopes_.variables);  // what follows has come another way
         }
         reasons_.pop_back();
-        exited_ = !ways.empty() && after.empty();
-        variables_ = after.empty() ? before : merged_ways(after, reason);
+        exited_ = !ways.empty() && after.empty() && !returns;
+        returned_ = after.empty() && returns;
+        scopes_.variables = after.empty() ? before : merged_ways(after, reason);
     }
 
-    void set(const std::string& name, ShellVariable value) {
-        if (std::find(fixed_.begin(), fixed_.end(), name) == fixed_.end()) variables_[name] = std::move(value);
+    // In a shell of its own.
+    void alone(const std::function<void()>& way) {
+        const bool exited = exited_, returned = returned_;
+        steps_ += static_cast<int>(scopes_.variables.size() / 16);
+        ShellScopes::Shell shell = scopes_.enter();
+        way();
+        scopes_.leave(std::move(shell));
+        exited_ = exited, returned_ = returned;
+    }
+
+    // A part of a pipe that may set something.
+    bool is_shell(const ShellNodes& nodes, std::size_t i) const {
+        const ShellNode& node = nodes[i];
+        const bool piped = node.link == ShellNode::piped || (i + 1 < nodes.size() && nodes[i + 1].link == ShellNode::piped);
+        return piped && node.kind != ShellNode::function &&
+               (node.kind != ShellNode::simple || (!node.words.empty() && functions_.contains(node.words[0].text)));
     }
 
     // Whether the word is NAME=value; then it is set.
@@ -232,7 +249,7 @@ class Run {
         if (length == 0) return false;
         const std::string name = raw.text.substr(0, length);
         const bool adds = raw.text[length] == '+';
-        ShellVariable value = adds ? variables_[name] : ShellVariable{};
+        ShellVariable value = adds ? scopes_.variables[name] : ShellVariable{};
         if (raw.is_list) {
             value.is_list = true;
             for (const RawWord& part : raw.list)
@@ -250,7 +267,7 @@ class Run {
         if (value.words.size() > kLongestList || (!value.words.empty() && value.words[0].text.size() > kLongestList * 10))
             values_.overflowed = true;
         else
-            set(name, std::move(value));
+            scopes_.set(name, std::move(value));
         ends_.assigned(raw, length, reasons_.empty());
         return true;
     }
@@ -275,8 +292,8 @@ class Run {
         }
         const std::string& name = node.words[i].text;
         if (one_of(name, {"export", "declare", "local", "readonly", "typeset"})) {
-            if (name == "local" && !locals_.empty())
-                for (std::size_t k = i + 1; k < node.words.size(); ++k) remember(node.words[k].text);
+            if (name != "export" && name != "readonly" && (i + 1 == node.words.size() || !node.words[i + 1].text.starts_with("-g")))
+                for (std::size_t k = i + 1; k < node.words.size(); ++k) scopes_.make_own(node.words[k].text);
             for (std::size_t k = i + 1; k < node.words.size(); ++k) assign(node.words[k]);
             return Truth::yes;
         }
@@ -295,13 +312,13 @@ class Run {
         if (one_of(name, {"true", ":"})) return Truth::yes;
         if (name == "false") return Truth::no;
         if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
+        if (name == "return" && scopes_.note_return()) returned_ = true, steps_ += static_cast<int>(scopes_.variables.size() / 16);
         if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
-        if (name == "shift") shift(found.words);
+        if (name == "shift") scopes_.shift(found.words);
         if (name == "let")
             for (std::size_t k = 1; k < found.words.size(); ++k) assignment_or_sum(found.words[k].text);
         if (name == "unset")
-            for (std::size_t k = 1; k < found.words.size(); ++k)
-                if (std::find(fixed_.begin(), fixed_.end(), found.words[k].text) == fixed_.end()) variables_.erase(found.words[k].text);
+            for (std::size_t k = 1; k < found.words.size(); ++k) scopes_.unset(found.words[k].text);
         if (starts_nothing(name)) return Truth::yes;
         if (name == "eval") {
             again(joined_words({found.words.begin() + 1, found.words.end()}), found.line);
@@ -316,8 +333,13 @@ class Run {
             call(function->second, found.words);
             return Truth::yes;
         }
-        if (auto inner = files_.inside(found.words, piped, script_.documents, values_)) return inside(std::move(*inner));
-        if (one_of(name, {"source", "."})) return Truth::yes;
+        const bool takes_in = one_of(name, {"source", "."});
+        if (auto inner = files_.inside(found.words, piped, script_.documents, values_)) {
+            if (takes_in || inner->options) return inside(std::move(*inner));
+            alone([&] { inside(std::move(*inner)); });
+            return Truth::yes;
+        }
+        if (takes_in) return Truth::yes;
         // A flag where a program should stand: the line before it ended without a backslash.
         if (name.starts_with("--") && !script_.commands.empty()) {
             ShellWords& words = script_.commands.back().words;
@@ -352,16 +374,16 @@ class Run {
 
     // A scheduler's job: what it is told, and what is set in it, is no other job's.
     Truth job(ShellInside inner) {
-        const ShellVariables outside = variables_;
+        const ShellVariables outside = scopes_.variables;
         std::vector<ShellCommand> directives = std::exchange(script_.directives, {*inner.options});
         const std::size_t before = script_.commands.size();
-        leave_job(variables_);
-        learn(*inner.options, variables_);
+        leave_job(scopes_.variables);
+        learn(*inner.options, scopes_.variables);
         inner.options.reset();
         inside(std::move(inner));
-        for (std::size_t k = before; k < script_.commands.size(); ++k) tell_job(script_.directives, variables_, script_.commands[k]);
+        for (std::size_t k = before; k < script_.commands.size(); ++k) tell_job(script_.directives, scopes_.variables, script_.commands[k]);
         if (script_.commands.size() == before) directives.insert(directives.end(), script_.directives.begin(), script_.directives.end());
-        if (script_.commands.size() > before) variables_ = outside;
+        if (script_.commands.size() > before) scopes_.variables = outside;
         script_.directives = std::move(directives);
         return Truth::yes;
     }
@@ -384,65 +406,31 @@ class Run {
             if (!dollar && text[i] != '`' && text[i] != '\'') continue;
             const std::size_t begin = i + (dollar ? 1 : 0), end = behind_closing(text, begin);
             const std::string inside = text.substr(begin + 1, std::max(end, begin + 2) - begin - 2);
-            if (text[i] != '\'' && launches_training(inside)) again(inside, raw.line);
+            if (text[i] != '\'' && launches_training(inside)) alone([&] { again(inside, raw.line); });
             i = std::max(end, i + 1) - 1;
         }
     }
 
-    // A function's own variable: what it was before is there again behind the call.
-    void remember(const std::string& word) {
-        const std::string name = word.substr(0, name_end(word, 0));
-        const auto known = variables_.find(name);
-        if (known != variables_.end()) locals_.back().try_emplace(name, known->second);
-    }
-
-    // The words of a call: "$1", "$#", "$@".
-    void give(ShellWords words) {
-        for (std::size_t i = 0; i < words.size(); ++i) variables_[std::to_string(i + 1)] = {{words[i]}};
-        variables_["#"] = {{{std::to_string(words.size())}}};
-        variables_["@"] = variables_["*"] = {std::move(words), true};
-    }
-
-    void shift(const ShellWords& words) {
-        const auto given = variables_.find("@");
-        const std::size_t count = words.size() > 1 ? std::strtoul(words[1].text.c_str(), nullptr, 10) : 1;
-        if (given == variables_.end() || count > given->second.words.size()) return;
-        ShellWords left(given->second.words.begin() + static_cast<std::ptrdiff_t>(count), given->second.words.end());
-        for (std::size_t i = 1; i <= count; ++i) variables_.erase(std::to_string(left.size() + i));
-        give(std::move(left));
-    }
-
     void call(const std::vector<ShellClause>& body, const ShellWords& words) {
         if (++calls_ <= kDeepestCalls && !body.empty()) {
-            const ShellVariables before = variables_;
-            give({words.begin() + 1, words.end()});
+            scopes_.call(words);
             const ShellNodes nodes(body[0].body);  // it may define itself anew
-            locals_.emplace_back();
             run(nodes);
-            for (auto& [name, value] : locals_.back()) variables_[name] = std::move(value);
-            locals_.pop_back();
-            for (auto it = variables_.begin(); it != variables_.end();) {
-                const bool of_call = !it->first.empty() &&
-                                     (std::isdigit(static_cast<unsigned char>(it->first[0])) != 0 || one_of(it->first, {"@", "*", "#"}));
-                it = of_call ? variables_.erase(it) : std::next(it);
-            }
-            for (const auto& [name, value] : before)
-                if (one_of(name, {"@", "*", "#"}) || std::isdigit(static_cast<unsigned char>(name[0])) != 0) variables_[name] = value;
+            scopes_.back(std::exchange(returned_, false), reason_);
         }
         --calls_;
     }
 
     ShellScript& script_;
-    ShellVariables variables_;
+    ShellScopes scopes_;
     ShellValues values_;
     ShellFiles files_;
     std::map<std::string, std::vector<ShellClause>> functions_;
-    std::vector<ShellVariables> locals_;  // of the calls that are followed
-    std::vector<std::string> fixed_, reasons_;
+    std::vector<std::string> reasons_;
     ShellEnds ends_;
     std::string reason_;
     int steps_ = 0, calls_ = 0;
-    bool exited_ = false;  // on the way that is followed
+    bool exited_ = false, returned_ = false;  // on the way that is followed
 };
 
 }  // namespace

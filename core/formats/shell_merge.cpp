@@ -147,6 +147,9 @@ void learn(const ShellCommand& directive, ShellVariables& variables) {
         if (const std::size_t cut = word.find('='); cut != std::string::npos) {
             value = word.substr(cut + 1);
             word.resize(cut);
+        } else if (word.size() > 2 && word[0] == '-' && word[1] != '-') {  // "-N4"
+            value = word.substr(2);
+            word.resize(2);
         } else if (i + 1 < directive.words.size()) {
             value = directive.words[i + 1].text;
         }
@@ -175,9 +178,20 @@ void leave_job(ShellVariables& variables) {
 void tell_job(const std::vector<ShellCommand>& directives, const ShellVariables& variables, ShellCommand& command) {
     if (!command.asked.empty()) return;  // of a job inside of this one
     for (const ShellCommand& one : directives) command.asked.insert(command.asked.end(), one.words.begin() + 1, one.words.end());
-    for (const char* name : {"NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "WORLD_SIZE", "NUM_GPUS"})
-        if (const auto known = variables.find(name); known != variables.end() && known->second.words.size() == 1)
-            command.settings.emplace_back(name, known->second.words[0].text);
+    tell_size(variables, command);
+}
+
+bool says_size(std::string_view name) {
+    const auto in = [&](const auto& names) { return std::find(std::begin(names), std::end(names), name) != std::end(names); };
+    return in(kNodeNames) || in(kPerNodeNames) || in(kAllNames) || name == kOneNodesName || name == kVisible;
+}
+
+void tell_size(const ShellVariables& variables, ShellCommand& command) {
+    for (const auto& [name, value] : variables) {
+        const std::string& key = name;
+        const bool said = std::any_of(command.settings.begin(), command.settings.end(), [&](const auto& one) { return one.first == key; });
+        if (!said && says_size(name) && value.words.size() == 1) command.settings.emplace_back(name, value.words[0].text);
+    }
 }
 
 }  // namespace fourfold

@@ -91,6 +91,18 @@ void leave_job(ShellVariables& variables);
 // What the scheduler is told for a command's job, and the names in it that say how many GPUs there are.
 void tell_job(const std::vector<ShellCommand>& directives, const ShellVariables& variables, ShellCommand& command);
 
+// Names by which scripts say of how many nodes and GPUs a job is, and which of them it sees.
+inline constexpr const char* kNodeNames[] = {
+    "NNODES", "NNODE", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "NODE_COUNT", "WORKER_NUM"};
+inline constexpr const char* kPerNodeNames[] = {"GPUS_PER_NODE",   "NUM_GPUS_PER_NODE", "NPROC_PER_NODE",
+                                                "N_GPUS_PER_NODE", "GPU_PER_NODE",      "NGPUS_PER_NODE",
+                                                "NGPU_PER_NODE",   "NUM_GPU_PER_NODE",  "NPUS_PER_NODE"};
+inline constexpr const char* kAllNames[] = {"WORLD_SIZE", "NUM_GPUS", "N_GPUS", "NGPUS", "TOTAL_GPUS"};
+inline constexpr const char *kOneNodesName = "NGPU", *kVisible = "CUDA_VISIBLE_DEVICES";
+bool says_size(std::string_view name);
+// As they are in the command's own shell.
+void tell_size(const ShellVariables& variables, ShellCommand& command);
+
 enum class Truth { no, yes, unknown };
 inline Truth operator!(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }
 

@@ -132,14 +132,16 @@ void read_sizes(ConfigReader& read, const Json& config, const Recognised& recogn
         model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "import.four_times_hidden");
     else if (family.experts == nullptr || read.has(kFfn))
         model.ffn = read.required(kFfn, kFfnRange);
+    if (config.contains("model_type") && config["model_type"] == "qwen")  // both matrices of its gate together
+        model.ffn = std::max<std::int64_t>(model.ffn / 2, 1);
     constexpr std::string_view kWithoutKey[] = {"gpt2", "gpt_neo", "gpt_neox", "bloom", "opt"};  // others leave the key out only by default
     const bool has_kv_heads = std::find(std::begin(kWithoutKey), std::end(kWithoutKey), family.type) == std::end(kWithoutKey);
     const bool as_many = family.kv_heads_default == 0 || !recognised.known;
+    const std::int64_t usual = !as_many ? family.kv_heads_default : read.flag("multi_query", false) ? 1 : model.heads;
     if (family.has(falcon_keys))
         model.kv_heads = falcon_kv_heads(read, model);
     else
-        model.kv_heads = read.optional(kKvHeads, kHeadsRange, as_many ? model.heads : family.kv_heads_default,
-                                       has_kv_heads ? class_default(model) : Text());
+        model.kv_heads = read.optional(kKvHeads, kHeadsRange, usual, has_kv_heads ? class_default(model) : Text());
     if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model));
     model.max_positions = read.optional(kPositions, kPositionsRange, 0);
     model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0));

@@ -69,6 +69,7 @@ static constexpr Unsupported kUnsupported[] = {
     {"ssm_state_size", "state_space"},
     {"state_size", "state_space"},
     {"hybrid_override_pattern", "state_space"},
+    {"attn_layer_period", "state_space"},  // Jamba: attention in one of so many layers
     {"linear_num_key_heads", "linear_attention"},
     {"linear_attn_config", "linear_attention"},
     {"attn_type_list", "mixed_attention"},
@@ -117,7 +118,8 @@ Recognised recognise(const std::string& type, const Json& config) {
     const char* activation_key = config.contains("hidden_act") ? "hidden_act" : "activation_function";
     const auto activation = config.find(activation_key);
     const std::string name = activation != config.end() && activation->is_string() ? std::string(*activation) : "";
-    const bool plain = !type.starts_with("gemma") && (name.find("gelu") != std::string::npos || name.find("relu") != std::string::npos);
+    const auto is = [&](const char* part) { return name.find(part) != std::string::npos; };
+    const bool plain = !type.starts_with("gemma") && (is("gelu") || is("relu") || is("xielu"));
     const bool latent = is_set(config, kLatent.key);
     const bool experts =
         std::any_of(std::begin(kExpertKeys), std::end(kExpertKeys), [&](const Unsupported& one) { return is_set(config, one.key); });

@@ -272,3 +272,73 @@ TEST_CASE("Python: a value that is multiplied where it stands, and one that a lo
     CHECK(some(first_of_script(bridge + "cfg.train.micro_batch_size = 2\ncfg.train.micro_batch_size *= 2\n"), {"micro_batch"}) ==
           "micro_batch=4");
 }
+
+TEST_CASE("a script: what ends with a shell of its own and with a function, though it was not set before") {
+    const auto tensor = [](const std::string& before) {
+        return some(first_of_script(before + "\npython pretrain_gpt.py " + kSmall + "--bf16 --tensor-model-parallel-size ${TP:-2}\n"),
+                    {"tensor_parallel"});
+    };
+    for (const std::string before :
+         {"( TP=8 )", "say() { local TP=8; }\nsay", "say() { declare -i TP=8; }\nsay", "bash -c 'TP=8; date'",
+          "date | while read line; do TP=8; done", "say() { TP=8; }\nsay | tee log", "TP=8\n(unset TP)\nunset TP",
+          "say() { local TP; TP=8; }\nsay", "( ( TP=4 ); TP=8 )", "out() { in; }\nin() { local TP=8; }\nout"})
+        CHECK(tensor(before) == "tensor_parallel=2");
+    for (const std::string before :
+         {"say() { declare -g TP=8; }\nsay", "{ TP=8; }", "say() { export TP=8; }\nsay", "TP=8\n(unset TP)",
+          "TP=8\nsay() { local TP; TP=4; }\nsay", "declare TP=8", "cat > env.sh <<EOF\nTP=8\nEOF\nsource env.sh"})
+        CHECK(tensor(before) == "tensor_parallel=8");
+    CHECK(tensor("say() { TP=8; return; TP=4; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("TP=8\nsay() { if [ -z $TP ]; then TP=4; return; fi; [ $TP = 8 ] && return; TP=2; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("say() { if [ $NODES = 2 ]; then TP=4; return 0; fi; TP=8; }\nsay") == "tensor_parallel=?");
+    CHECK(tensor("say() { TP=8; in; }\nin() { return; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("say() { ( return ); TP=8; }\nsay") == "tensor_parallel=8");
+    CHECK(tensor("TP=8\nreturn") == "tensor_parallel=8");
+    const std::string start = "python pretrain_gpt.py " + kSmall + "--bf16 --tensor-model-parallel-size ${TP:-2}";
+    CHECK(some(first_of_script("( TP=4; " + start + " )\n"), {"tensor_parallel"}) == "tensor_parallel=4");
+    CHECK(some(first_of_script("say() { local TP=4; " + start + "; }\nsay\n"), {"tensor_parallel"}) == "tensor_parallel=4");
+    CHECK(some(first_of_script("TP=8\nsay() { local TP; " + start + "; }\nsay\n"), {"tensor_parallel"}) == "tensor_parallel=2");
+    // How many GPUs there are is said where the command stands.
+    CHECK(some(first_of_script("( export WORLD_SIZE=16; " + start + " )\n"), {"gpus"}) == "gpus=16");
+    CHECK(some(first_of_script("WORLD_SIZE=8\n( export WORLD_SIZE=16; " + start + " )\n"), {"gpus"}) == "gpus=16");
+    CHECK(some(first_of_script("( export WORLD_SIZE=16 )\n" + start + "\n"), {"gpus"}) == "gpus=?");
+    CHECK(some(first_of_script("say() { local WORLD_SIZE=16; " + start + "; }\nsay\n"), {"gpus"}) == "gpus=16");
+}
+
+TEST_CASE("a script: how many GPUs aprun starts processes on, and a scheduler's short option with its number") {
+    const auto gpus = [](const std::string& before, const std::string& how) {
+        return some(first_of_script(before + how + "pretrain_gpt.py " + kSmall + "--bf16\n"), {"gpus", "gpus_per_node"});
+    };
+    CHECK(gpus("", "aprun -n 8 -N 4 --cc depth python ") == "gpus=8 gpus_per_node=4");
+    CHECK(gpus("#PBS -l select=2\nNODES=$(cat $PBS_NODEFILE | uniq | wc -l)\n", "aprun -n $((NODES*4)) -N 4 python ") ==
+          "gpus=8 gpus_per_node=4");
+    CHECK(gpus("", "msrun --worker_num 16 --local_worker_num 8 ") == "gpus=16 gpus_per_node=8");
+    CHECK(gpus("", "python3 train.py --actor-num-nodes 0 --actor-num-gpus-per-node 0 ") == "gpus=? gpus_per_node=?");
+    CHECK(gpus("#SBATCH -N2\n#SBATCH --gres=gpu:8\n", "srun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 ") ==
+          "gpus=16 gpus_per_node=8");
+}
+
+TEST_CASE("a script: lists of arguments alone are for another one, which says the rest") {
+    const Json job = first_of_script("TP=2\nCP=2\nARGS=\"" + kSmall + "--bf16\"\n");
+    CHECK(some(job, {"tensor_parallel", "context_parallel", "pipeline_parallel", "zero", "precision"}) ==
+          R"(tensor_parallel=2 context_parallel=2 pipeline_parallel=? zero=? precision="bf16")");
+}
+
+TEST_CASE("MaxText: arguments without a file; Megatron-Bridge: a recipe for a number of nodes") {
+    CHECK(some(first_of_script("python3 -m maxtext.trainers.pre_train.train run_name=a max_target_length=512 per_device_batch_size=4 "
+                               "model_name=llama3.1-8b dtype=bfloat16\n"),
+               {"sequence_length", "micro_batch", "model"}) == R"(sequence_length=512 micro_batch=4 model="llama-3.1-8b")");
+    const Json job = first_of_script(
+        "from megatron.bridge.recipes.deepseek import deepseek_v3_pretrain_config_32nodes\n"
+        "cfg = deepseek_v3_pretrain_config_32nodes()\ncfg.model.num_layers = 20\ncfg.train.micro_batch_size = 1\n");
+    CHECK(job["job"]["model"].value("num_hidden_layers", 0) == 20);
+    CHECK(job["job"]["model"].value("n_routed_experts", 0) == 256);
+    for (const std::string layers : {"\"([0]*1+[1]*19)\"", "[0] + [1] * 19", "[0] * 1 + [1, 1] * 9 + [1]"}) {
+        const Json dense = first_of_script(
+            "from megatron.bridge.recipes.deepseek import deepseek_v3_pretrain_config\n"
+            "cfg = deepseek_v3_pretrain_config()\ncfg.model.num_layers = 20\n"
+            "cfg.train.micro_batch_size = 1\ncfg.model.moe_layer_freq = " +
+            layers + "\n");
+        CHECK(dense["job"]["model"].value("first_k_dense_replace", 0) == 1);
+        CHECK(fate(dense, "cfg.model.moe_layer_freq") == "used 5");
+    }
+}

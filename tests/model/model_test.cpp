@@ -207,6 +207,27 @@ TEST_CASE("an unknown model_type with a plain activation has two feed-forward ma
     CHECK(static_cast<double>(phi.parameters()) == doctest::Approx(2779683840.0).epsilon(1e-3));
 }
 
+TEST_CASE("rarer types: Qwen's first, one key and value head, xIELU; and a model of state spaces") {
+    // The published counts of Qwen-7B and Apertus-8B; GPTBigCode ties its embeddings, which no key of it says.
+    CHECK(tests::import(R"({"model_type": "qwen", "hidden_size": 4096, "intermediate_size": 22016, "num_attention_heads": 32,
+        "num_hidden_layers": 32, "vocab_size": 151936, "kv_channels": 128, "no_bias": true, "tie_word_embeddings": false})")
+                  .parameters() /
+              1'000'000 ==
+          7'720);
+    CHECK(tests::import(R"({"model_type": "apertus", "hidden_size": 4096, "intermediate_size": 21504, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "num_hidden_layers": 32, "vocab_size": 131072, "hidden_act": "xielu", "tie_word_embeddings": false})")
+                  .parameters() /
+              10'000'000 ==
+          805);
+    const auto one = tests::import(R"({"model_type": "gpt_bigcode", "n_embd": 6144, "n_head": 48, "n_layer": 40, "n_inner": 24576,
+        "n_positions": 8192, "vocab_size": 49152, "multi_query": true, "activation_function": "gelu_pytorch_tanh"})");
+    CHECK(one.model->kv_heads == 1);
+    CHECK(one.used("multi_query"));
+    CHECK(tests::import(R"({"model_type": "jamba", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32,
+        "num_hidden_layers": 32, "num_experts": 16, "num_experts_per_tok": 2, "attn_layer_period": 8, "vocab_size": 65536})")
+              .problems.size() == 1);
+}
+
 TEST_CASE("attention_bias overrides what a family usually has, and survives the round trip") {
     const Import neox = import(R"({"model_type": "gpt_neox", "attention_bias": false, "hidden_size": 512, "intermediate_size": 2048,
         "num_hidden_layers": 6, "num_attention_heads": 8, "vocab_size": 50304})");

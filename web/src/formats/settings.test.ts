@@ -23,6 +23,8 @@ test.each([
     ['#!/bin/bash\nTP: 8', 'text'],
     ['torchrun --nnodes 4 pretrain_gpt.py \\\n  --num-layers 32', 'text'],
     ['model.tensor_model_parallel_size=8', 'text'],
+    ['# A run\n\n- steps: 2\n\n```bash\npython3 pretrain_gpt.py --num-layers 28\n```\n\n- note:\n', 'text'],
+    ['chat_template: |\n  ```\n  x\n  ```\nbase_model: a\n', 'yaml'],
     ['from nemo.collections import llm\nrecipe = llm.llama3_8b.pretrain_recipe(\n  name="x",\n)', 'text'],
     ['# comment\nparallelism:\n  tp: 8\n', 'yaml'],
     ['BEFORE: |\n  export A=1\n  bash x.sh \\\n    --a\nMODEL_ARGS:\n  --num-layers: 32\n', 'yaml'],

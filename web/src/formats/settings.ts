@@ -31,7 +31,7 @@ function atMargin(lines: string[]): string[] {
 // By its first lines that say something.
 export function formatOf(text: string): Format {
     const lines = atMargin(text.split('\n', 5_000).filter((line) => line.trim() !== '' && !line.trim().startsWith('#')));
-    if (text.startsWith('#!')) return 'text';
+    if (text.startsWith('#!') || lines.some((line) => line.startsWith('```'))) return 'text'; // a script; a page with its commands
     if (lines.some((line) => /(^|[^<])<<-?\s*["']?[A-Za-z_]\w*["']?\s*([|>&;)]|$)/.test(line))) return 'text'; // a script with a here-document
     if (lines[0]?.trimStart().startsWith('{')) return 'json';
     if (lines.some((line) => /^\s*\[\[?[\w."-]+\]\]?\s*(#.*)?$/.test(line)) && lines.some((line) => /^\s*[\w."-]+\s*=/.test(line)))
