@@ -208,12 +208,13 @@ TEST_CASE("a value may carry its unit, as people write it, and the unit counts")
         {"TFLOP/s", "41 %"},    {"memory", "61 %"},        {"step time", "9.2 furlongs"},  {"step time", "about 9 s"},
         {"step time", "s"},     {"step time", "9 k foot"}, {"peak memory", "1,024"},
     };
-    for (const auto& [column, value] : wrong) {
+    for (const auto& one : wrong) {
+        const std::string column = one.first, value = one.second;
         CAPTURE(value);
-        const Json answer = table("tp\tpp\tmbs\t" + std::string(column) + "\n2\t1\t1\t" + value, R"({"flop_convention": "causal"})");
+        const Json answer = table("tp\tpp\tmbs\t" + column + "\n2\t1\t1\t" + value, R"({"flop_convention": "causal"})");
         REQUIRE(answer["problems"].size() == 1);
         CHECK(said(answer["problems"][0]["message"]["args"]["message"]) ==
-              "problem.run.no_number {\"key\":\"" + std::string(column) + "\",\"value\":\"" + value + "\"}");
+              "problem.run.no_number {\"key\":\"" + column + "\",\"value\":\"" + value + "\"}");
     }
 }
 

@@ -44,7 +44,7 @@ test('the core says no id without words', () => {
     const families = new Set(Object.keys(english).map((id) => id.split('.')[0]));
     const known = (id) => id in english || Object.keys(english).some((one) => one.startsWith(`${id}.`)); // the beginning of one
     // Readers and writers of configurations name keys of other programs, "model.flavor".
-    const foreign = (file, literal) => /^formats\/(read_|write_|keys)/.test(file) && !/^(import_plan|export|problem|suggestion)\./.test(literal);
+    const foreign = (file, literal) => /^formats\/(read_|write_|keys|python_)/.test(file) && !/^(import_plan|export|problem|suggestion)\./.test(literal);
     const said = [...perFile].flatMap(([file, texts]) => texts.filter((literal) => !foreign(file, literal)));
     const unknown = said.filter((literal) => /^[a-z_]+(\.[a-z0-9_-]+)+$/.test(literal) && families.has(literal.split('.')[0]) && !known(literal));
     assert.deepEqual(unknown, []);
