@@ -170,7 +170,7 @@ static std::optional<Json> either(const std::vector<PythonToken>& tokens, std::s
 
 std::optional<Json> python_computed(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
     const std::size_t begin = at;
-    if (const auto other = either(tokens, at, known)) return other;
+    if (auto other = either(tokens, at, known)) return other;
     at = begin;
     if (is_token(tokens, at, PythonToken::sign, "[")) return list_sum(tokens, at, known);
     auto value = sum_or_operand(tokens, at, known);
