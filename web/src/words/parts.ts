@@ -53,7 +53,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^symbol\./, 'formulas'], // each card of a formula says some of them
     [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
     [
-        /^(item|time|group|method)\..*\.(summary|differs)$|^counting\.(?!title)|^(problem|suggestion)\.runs?\.|^problem\.(in_run|no_(only|gpu_counts|request|text_value))$|^(field|choice)\.(flop_convention|data_parallel)/,
+        /^(item|time|group|method)\..*\.(summary|differs)$|^counting\.(?!title)|^(problem|suggestion)\.runs?\.|^problem\.(in_run|no_(only|gpu_counts|request|text_value)|profile\.model)$|^(field|choice)\.(flop_convention|data_parallel)/,
         'more',
     ],
     [/^(problem|suggestion)\./, 'wrong'], // with a request, and how to mend it
