@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "formats/settings.h"
+#include "formats/shell.h"
 
 namespace fourfold {
 

@@ -1,7 +1,7 @@
 // Ways of writing that programs in the open have: calls that fill arguments, tests of an argument, programs with words of their own.
 #include <doctest/doctest.h>
 
-#include "formats/settings.h"
+#include "settings.h"
 
 using namespace fourfold;
 using namespace fourfold::tests;
