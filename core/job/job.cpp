@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "job/which.h"
+#include "plan/adapters.h"
 #include "plan/framework.h"
 #include "plan/rules.h"
 
@@ -37,7 +38,11 @@ Band Job::band(const Plan& p) const {
 
 Budget budget_of(const Job& job) {
     Budget budget = job.budget;
-    if (budget.tokens == kAutoNumber) budget.tokens = kTokensPerParameter * static_cast<double>(parameter_count(job.model));
+    if (budget.tokens == kAutoNumber) {
+        const bool adapters = job.plan.freezes();
+        budget.tokens =
+            kTokensPerParameter * (adapters ? adapter_count(job.model, job.plan) : static_cast<double>(parameter_count(job.model)));
+    }
     if (budget.price_per_gpu_hour == kAutoNumber) budget.price_per_gpu_hour = job.gpu->usd_per_hour;
     if (budget.watts_per_gpu == kAutoNumber) budget.watts_per_gpu = job.gpu->board_watts * kSiteOverComputers;
     return budget;

@@ -91,6 +91,7 @@ struct Job {
 };
 
 // Training on 20 tokens a parameter spends a budget of arithmetic best (Hoffmann et al. 2022, https://arxiv.org/abs/2203.15556, table 3).
+// Of adapters nobody has published such a number; chosen: as many for each parameter that learns, a few billion for those of a 70B.
 inline constexpr double kTokensPerParameter = 20;
 // Power of the whole site over that of its computers, in the mean of 2024 (Uptime Institute, Global Data Center Survey).
 inline constexpr double kSiteOverComputers = 1.56;

@@ -171,6 +171,9 @@ TEST_CASE("who gives no budget is told the usual one: 20 tokens a parameter, the
     CHECK(tests::nearly(run["watts_per_gpu"], 1092));  // 700 * 1.56
     CHECK(tests::nearly(run["cost"], run["gpu_hours"].get<double>() * 3.99));
     CHECK(estimate(R"({"token_budget": "auto", "price_per_gpu_hour": "auto"})")["time"]["run"] == estimate("{}")["time"]["run"]);
+    // Of adapters, 20 for each parameter that learns: rank 16 beside all matrices of 32 layers, joined as Megatron-Bridge joins them
+    const double adapters = 32 * 16.0 * ((4096 + 6144) + (4096 + 4096) + (4096 + 2 * 14336) + (14336 + 4096));
+    CHECK(estimate(R"({"model": "llama-3.1-8b", "trained": "lora"})")["time"]["run"]["tokens"] == 20 * adapters);
     // A card whose price nobody has printed
     CHECK(estimate(R"({"gpu": "h20-sxm-96gb"})")["time"]["run"]["cost"].is_null());
 }
