@@ -45,11 +45,12 @@ const bootData = async (catalog: Catalog): Promise<BootData> => ({
     words: await bootWords(),
 });
 
-// Who reads the first screen downloads the sources of what it shows; those of all other profiles come with the module.
+// Who reads the first screen downloads the sources of what it shows, and of clusters what they are called; all else comes with the module.
 function withFewSources(catalog: Catalog, { gpu, model }: { gpu: unknown; model: unknown }): Catalog {
     const few = <Profile extends { id: string; sources: unknown[] }>(profiles: readonly Profile[]): Profile[] =>
         profiles.map((one) => (one.id === gpu || one.id === model ? one : { ...one, sources: [] }));
-    return { ...catalog, gpus: few(catalog.gpus), clusters: few(catalog.clusters), models: few(catalog.models) };
+    const named = catalog.clusters.map(({ id, gpu, label }) => ({ id, gpu, label }) as Catalog['clusters'][number]);
+    return { ...catalog, gpus: few(catalog.gpus), clusters: named, models: few(catalog.models) };
 }
 
 export async function prerender(core: Fourfold): Promise<Prerendered> {

@@ -52,6 +52,14 @@ test('where nothing longer fits, that is the answer', () => {
     expect(at(8448)).toContain('Up to 8,448 tokens');
 });
 
+test('where the field ends before the memory does, the end is a least', () => {
+    const limits = goodOf('limits', 'limits-70b');
+    const { largest_sequence: found } = limits;
+    if (!found) throw new Error('some length fits the golden job');
+    const most = { ...found, value: 16_777_216, limited_by: 'range' as const };
+    expect(shown('llama-70b-64-h100', { limits: { ...limits, largest_sequence: most } }).text()).toContain('At least 16,777,216 tokens');
+});
+
 test('how long it takes there is told by a number above one', () => {
     const limits = goodOf('limits', 'limits-70b');
     const { answer } = shown();
@@ -82,4 +90,11 @@ test('where nothing fits the question is how many are enough', () => {
     expect(shown('does-not-fit').text()).toContain('How many GPUs are enough?');
     const none = { ...goodOf('limits', 'limits-70b'), fewest_gpus: null };
     expect(shown('does-not-fit', { limits: none }).text()).toMatch(/None up to [\d,]+ GPUs/);
+});
+
+test('where no number is enough for a plan of the reader’s own, another plan is not ruled out', () => {
+    const none = { ...goodOf('limits', 'limits-70b'), fewest_gpus: null };
+    const { page, answer } = answeredOf('does-not-fit', { limits: none });
+    const own = { ...page, job: { ...page.job, tensor_parallel: 8 } };
+    expect(show(<Next page={own} answer={answer} act={spies()} />).text()).toContain('another plan may fit');
 });

@@ -4,10 +4,11 @@ import type { Estimate, Size } from '../core/api';
 import { format } from '../format/format';
 import type { Actions, Page } from '../store/page';
 import { say } from '../words/words';
+import { whoseOf } from './whose';
 
 const MANY_TIMES = 8; // more GPUs than now, at most, in the answer to "Faster?"
 
-function Card({ href, question, answer, note }: { href: string; question: string; answer: ComponentChildren; note?: string }) {
+function Card({ href, question, answer, note }: { href: string; question: string; answer: ComponentChildren; note?: string | false }) {
     return (
         <a href={href}>
             <small>{question}</small> <b>{answer}</b> {note && <span>{note}</span>}
@@ -27,10 +28,14 @@ function Fewer({ page, answer }: Props) {
     const question = say(answer.class === 'fits' ? 'next.fewer' : 'next.enough');
     if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming(page)} />;
     const found = limits.fewest_gpus;
-    if (!found) return <Card href="#limits" question={question} answer={say('next.none', { most: limits.searched.to_gpus })} />;
+    if (!found) {
+        // Faster and the changes set degrees anew, this keeps what the reader has set.
+        const note = whoseOf(page) !== 'all' && say('answer.other_plan');
+        return <Card href="#limits" question={question} answer={say('next.none', { most: limits.searched.to_gpus })} note={note} />;
+    }
     const now = Number(answer.job.gpus);
     const note = found.gpus !== now ? beside(found.step_seconds, answer.time.step_seconds) : now > 1 && say('next.no_fewer');
-    return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus: found.gpus })} {...(note && { note })} />;
+    return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus: found.gpus })} note={note} />;
 }
 
 // The largest number of GPUs of the map, up to so many times the run's own, on which some plan fits.
@@ -49,8 +54,8 @@ function Faster({ page, answer }: Props) {
     const time = more.run ? format.training(more.run.days, more.run.days, more.run.days)[0] : say('tiles.a_step', { time: step });
     const share = (answer.time.step_seconds * now) / (step * more.gpus);
     // A plan that does not fit does no work to be compared with.
-    const note = answer.class === 'does_not_fit' ? undefined : say('next.each', { share });
-    return <Card href="#gpus" question={question} answer={say('next.on_gpus', { gpus: more.gpus, time })} {...(note && { note })} />;
+    const note = answer.class !== 'does_not_fit' && say('next.each', { share });
+    return <Card href="#gpus" question={question} answer={say('next.on_gpus', { gpus: more.gpus, time })} note={note} />;
 }
 
 function Longer({ page, answer }: Props) {
@@ -66,7 +71,7 @@ function Longer({ page, answer }: Props) {
         <Card
             href="#limits"
             question={question}
-            answer={found ? say('next.tokens', { tokens: found.value }) : say('next.no_length')}
+            answer={found ? say('next.tokens', { tokens: found.value, more: found.limited_by === 'range' }) : say('next.no_length')}
             note={say('next.on_these', { gpus: Number(answer.job.gpus) })}
         />
     );

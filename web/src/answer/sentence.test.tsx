@@ -86,3 +86,10 @@ test('a wrong field says so, and a GPU that is not known stays among the choices
     const { names } = shown(pageOf('default', { job: { ...pageOf().job, gpu: 'abacus' } }));
     expect(names('option')[0]).toBe('abacus?');
 });
+
+test('where adapters alone are trained, the sentence says so and leads to that setting', () => {
+    const page = pageOf();
+    const { find, text } = shown({ ...page, job: { ...page.job, trained: 'lora' } });
+    expect(text()).toContain('Train Llama 3.1 8B (LoRA) on 8 ×');
+    expect(find('link', '(LoRA)').getAttribute('href')).toBe('#adjust');
+});

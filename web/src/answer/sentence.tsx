@@ -1,6 +1,6 @@
 import type { FieldKey } from '../core/api';
 import { format } from '../format/format';
-import { gpuLabel, modelLabel, profileOf } from '../shared/answer-words';
+import { gpuLabel, isTuned, modelLabel, profileOf } from '../shared/answer-words';
 import { FIELDS_OF, type FieldsOf, problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
 import { settledOn } from '../shared/settled';
@@ -63,10 +63,15 @@ export const Sentence = settledOn(FIELDS_OF, ({ page, act }: { page: FieldsOf; a
             }
         />
     );
-    const edit = custom && (
-        <button type="button" class="link" onClick={() => act.paste(pasteText)}>
-            {say('form.edit_config')}
-        </button>
+    const edit = (
+        <>
+            {custom && (
+                <button type="button" class="link" onClick={() => act.paste(pasteText)}>
+                    {say('form.edit_config')}
+                </button>
+            )}{' '}
+            {isTuned(job) && <a href="#adjust">{say('answer.adapters', { model: '' })}</a>}
+        </>
     );
     const gpu = (
         <select

@@ -55,7 +55,8 @@ function linesOf(answer: Limits, catalog: Catalog): string[] {
         ...largest(
             catalog,
             answer.largest_sequence,
-            ({ value }) => say('limits.sequence', { gpus, answer: say('limits.sequence_value', { tokens: value }) }),
+            ({ value, limited_by }) =>
+                say('limits.sequence', { gpus, answer: say('limits.sequence_value', { tokens: value, more: limited_by === 'range' }) }),
             say('limits.sequence_none', { gpus }),
         ),
         ...largest(

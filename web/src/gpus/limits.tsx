@@ -135,7 +135,7 @@ interface SizeProps {
     sentence: 'limits.sequence' | 'limits.micro_batch' | 'limits.batch';
     none: string;
     endless?: string; // where the end of the field is no answer worth taking
-    text(value: number): string;
+    text(value: number, more: boolean): string; // more: the field ends before the memory does
     act: Actions;
 }
 
@@ -144,7 +144,7 @@ function LargestSize({ page, found, field, sentence, none, endless, text, act }:
     if (endless && found.limited_by === 'range') return <Found notes={found.notes.map(tell)}>{endless}</Found>;
     const answer = (
         <Take act={act} values={{ [field]: found.value }}>
-            {text(found.value)}
+            {text(found.value, found.limited_by === 'range')}
         </Take>
     );
     return (
@@ -252,7 +252,7 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
                     field="sequence_length"
                     sentence="limits.sequence"
                     none={say('limits.sequence_none', { gpus })}
-                    text={(value) => say('limits.sequence_value', { tokens: value })}
+                    text={(tokens, more) => say('limits.sequence_value', { tokens, more })}
                     act={act}
                 />
                 <LargestSize

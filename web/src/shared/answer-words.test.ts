@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { format } from '../format/format';
-import { timeOf } from './answer-words';
+import { summaryOf, timeOf } from './answer-words';
 import { answeredOf } from './test-data';
 
-const { answer } = answeredOf();
+const { page, answer } = answeredOf();
 const said = (step_seconds: number, low_seconds: number, high_seconds: number): string =>
     timeOf({ ...answer, time: { ...answer.time, step_seconds, low_seconds, high_seconds, run: null } }).replace(/\s/g, ' ');
 
@@ -21,4 +21,10 @@ test('a band that lies evenly about the time is told by one number, an uneven on
     expect(said(41.5, 39, 47.7)).toMatch(/^One step takes 41\.5 s \(.*\), or anything from 39\.0 s to 47\.7 s\.$/);
     expect(said(41.5, 33, 43)).toMatch(/ or anything from 33\.0 s to 43\.0 s\.$/);
     expect(said(10, 6, 14.5)).toContain('give or take 4.50 s');
+});
+
+test('what trains adapters alone is never told as a training of the model', () => {
+    const tuned = { ...answer, job: { ...answer.job, trained: 'lora' as const } };
+    expect(summaryOf(page)).toMatch(/^Llama 3.1 8B on 8/);
+    expect(summaryOf({ ...page, answer: tuned })).toMatch(/^Llama 3.1 8B \(LoRA\) on 8/);
 });

@@ -62,6 +62,9 @@ export function outsideOf({ outside, stage, worst_stage }: Estimate): ShownGroup
     return { id: 'outside', items: outside, ...sumOf(outside) };
 }
 
+// Beside frozen weights adapters alone learn: another run than that of the whole model, wherever its answer stands.
+export const isTuned = ({ trained }: { trained?: unknown }): boolean => trained === 'lora';
+
 type Spoken = Pick<Page, 'answer' | 'problems' | 'job' | 'catalog'>;
 
 // Stands alone: in the title bar, in a message to a colleague.
@@ -74,8 +77,9 @@ export function summaryOf(page: Spoken): string {
         return say('answer.cannot_sentence', { model: modelLabel(page), gpus, gpu: gpuLabel(page), tokens, why: tell(problem.message) });
     }
     if (!answer) return say('page.name');
+    const model = answer.model.label || say('form.own_model');
     return say('answer.sentence', {
-        model: answer.model.label || say('form.own_model'),
+        model: isTuned(answer.job) ? say('answer.adapters', { model }) : model,
         gpus: Number(answer.job.gpus),
         gpu: answer.gpu.label,
         tokens: Number(answer.job.sequence_length),

@@ -120,7 +120,7 @@ export interface Words {
     'next.each': { share: number };
     'next.see': null;
     'next.longer': null;
-    'next.tokens': { tokens: number };
+    'next.tokens': { more: string | boolean; tokens: number };
     'next.no_length': null;
     'next.no_longer': null;
     'next.longest': { tokens: number };
@@ -134,6 +134,7 @@ export interface Words {
     'next.links': null;
     'next.links_answer': null;
     'next.links_note': null;
+    'answer.adapters': { model: string };
     'answer.sentence': { model: string; gpus: number; gpu: string; tokens: number; fit: string | boolean; used: string; card: string; share: number };
     'answer.cannot_sentence': { model: string; gpus: number; gpu: string; tokens: number; why: string };
     'answer.chip.all': null;
@@ -701,7 +702,7 @@ export interface Words {
     'limits.run_cost': { days: string; low: string; high: string; hours: string; cost: string };
     'limits.plan': { plan: string; memory: number; time: number };
     'limits.sequence': { gpus: number; answer: string };
-    'limits.sequence_value': { tokens: number };
+    'limits.sequence_value': { tokens: number; more: string | boolean };
     'limits.sequence_none': { gpus: number };
     'limits.micro_batch': { answer: string };
     'limits.micro_batch_none': { gpus: number };
