@@ -8,7 +8,7 @@ import type { Actions, Page } from '../store/page';
 import { say, spoken, tell } from '../words/words';
 import { Bar } from './bar';
 import type { CardProps } from './card';
-import { LaterCalibrated, LaterChanges, LaterProblems, LaterWarnings } from './later';
+import { LaterBesides, LaterChanges, LaterProblems, LaterWarnings } from './later';
 import { Split } from './split';
 import { Sure } from './sure';
 import { Tiles, WrongBudget } from './tiles';
@@ -118,7 +118,7 @@ export function Answer({ page, act, asks, Card, children }: AnswerProps) {
                         <>
                             {becauseOf(page, answer)}
                             {answer.class !== 'fits' && <LaterChanges page={page} answer={answer} act={act} />}
-                            <LaterCalibrated answer={answer} />
+                            <LaterBesides answer={answer} />
                             <Sure answer={answer}>{children}</Sure>
                             {answer.warnings.length > 0 && <LaterWarnings answer={answer} />}
                         </>

@@ -1,7 +1,7 @@
 // What stands behind an answer and not in it, or in the place of one. It comes in a file of its own, which no answer waits for (later.tsx).
 import './behind.css';
 
-export { Calibrated } from '../evidence/calibrated';
+export { Besides } from './besides';
 export { Changes } from './changes';
 export { Grounds } from './grounds';
 export { PinButton } from './pin-button';

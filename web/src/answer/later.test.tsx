@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { answeredOf, goodOf, refusalOf } from '../shared/test-data';
 import { show, spies } from '../shared/test-view';
-import { LaterCalibrated, LaterChanges, LaterGrounds, LaterPinButton, LaterProblems, LaterTerms, LaterWarnings, LaterWhy } from './later';
+import { LaterBesides, LaterChanges, LaterGrounds, LaterPinButton, LaterProblems, LaterTerms, LaterWarnings, LaterWhy } from './later';
 
 test('what stands behind the answer comes by itself', async () => {
     const { page, answer } = answeredOf('does-not-fit');
@@ -13,7 +13,7 @@ test('what stands behind the answer comes by itself', async () => {
             <LaterTerms page={page} answer={answer} />
             <LaterWhy page={page} answer={answer} estimate={() => new Promise(() => {})} />
             <LaterGrounds answer={answer} />
-            <LaterCalibrated answer={{ ...answer, job: { ...answer.job, time_runs: 3 } }} />
+            <LaterBesides answer={{ ...answer, job: { ...answer.job, time_runs: 3 } }} />
             <LaterWarnings answer={{ ...answer, warnings: problems }} />
             <LaterPinButton page={page} answer={answer} act={spies()} />
             <LaterProblems page={{ ...page, problems }} act={spies()} />

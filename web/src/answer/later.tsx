@@ -19,10 +19,10 @@ export function LaterProblems(props: Parameters<Behind['Problems']>[0]) {
     return view ? <view.Problems {...props} /> : null;
 }
 
-export function LaterCalibrated(props: Parameters<Behind['Calibrated']>[0]) {
-    const { time_runs: time, memory_runs: memory } = props.answer.job;
-    const { view } = useBehind(Number(time) + Number(memory) > 0);
-    return view ? <view.Calibrated {...props} /> : null;
+export function LaterBesides(props: Parameters<Behind['Besides']>[0]) {
+    const { job, host } = props.answer;
+    const { view } = useBehind(host !== null || Number(job.time_runs) + Number(job.memory_runs) > 0);
+    return view ? <view.Besides {...props} /> : null;
 }
 
 export function LaterWarnings(props: Parameters<Behind['Warnings']>[0]) {

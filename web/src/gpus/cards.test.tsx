@@ -42,6 +42,11 @@ test('days and money of every card, each a link to its run', async () => {
     expect(text()).toContain('Enter a number above 0, for example 30.');
 });
 
+test('on what is no number of GPUs nothing is tried', () => {
+    const unclear = show(<Cards page={{ ...page, job: { ...page.job, gpus: 'many' } }} asker={asker(async () => answer)} />);
+    expect(unclear.text()).toBe('On other GPUs The plans appear here as soon as the run above is clear.');
+});
+
 test('list prices are compared, whatever the reader pays for one GPU; its link keeps that price', async () => {
     vi.useFakeTimers();
     const own = { ...page, job: { ...page.job, price_per_gpu_hour: 2 } };

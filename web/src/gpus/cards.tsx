@@ -148,6 +148,14 @@ export function Cards({ page, asker }: { page: Page; asker: Asker }) {
     const front = frontOf(fitting.filter(({ gpus }) => gpus === Number(job.gpus)));
     const counts = cards.map(({ gpus }) => gpus);
     const counted = { done: worked.length, all: cards.length };
+    // On what is no number of GPUs there is nothing to try.
+    if (cards.length === 0) {
+        return (
+            <Room box={box} id="cards" class="plans cards" title={say('section.cards')}>
+                <p class="note">{say('map.not_yet')}</p>
+            </Room>
+        );
+    }
     return (
         <Room box={box} id="cards" class="plans cards" title={say('section.cards')}>
             <p class="note">

@@ -33,7 +33,10 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     [/^(sweep|limits|cards|compare|placement_door|phases_door|pools_door|card)\.|^own_gpu\.(?!name|base)/, 'more'],
     [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
     [/^(map\.(?!loading|not_yet)|step\.(label|finding|part|kind|short|table|rates))/, 'more'],
-    [/^adjust\.(?!cluster$)|^(answer\.host|budget\.none|brief\.)|^(how|items|options|notes|section|part|host|used|assumed|not_counted|fullest|limit|searched|kept)\./, 'more'],
+    [
+        /^adjust\.(?!cluster$)|^(answer\.host|budget\.none|brief\.)|^(how|items|options|notes|section|part|used|assumed|not_counted|fullest|limit|searched|kept)\./,
+        'more',
+    ],
     [/^field\.(memory_gib|.*dense_tflop_per_s|.*_gbyte_per_s|streaming_multiprocessors|board_watts|usd_per_gpu_hour)\.help/, 'more'],
     // what each option and each choice is; those of the degrees stand beside them, those of the first screen's own fields stay with it
     [/^field\.(?!(tensor|pipeline|context)_parallel|micro_batch|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh).*\.help$/, 'help'],
@@ -60,7 +63,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     // what the core names, and what an answer rests on: on the first screen said in what stands behind it
     [/^field\.(?!token_budget|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh)|^(choice|item|time|config)\./, 'names'],
     [
-        /^(band|verdict|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting|own_gpu)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
+        /^(band|verdict|host|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting|own_gpu)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
         'names',
     ],
 ];
