@@ -71,6 +71,7 @@ test('what nobody knows is asked for', () => {
 test('without tokens the time of a step stands alone', () => {
     const { answer, text, all } = shown(null);
     expect(text()).toContain(plain(`${format.duration(answer.time.step_seconds)} a step`));
+    expect(text()).toContain('Give the tokens to see days and cost.');
     expect(all('textbox')).toEqual([]);
 });
 

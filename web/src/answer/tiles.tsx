@@ -66,7 +66,8 @@ function Takes({ answer, run }: { answer: Estimate; run: Run | null }) {
     if (!run) {
         return (
             <Tile name={name} main={say('tiles.a_step', { time: step })}>
-                {say('tiles.band', { low: format.duration(answer.time.low_seconds), high: format.duration(answer.time.high_seconds) })}
+                {say('tiles.band', { low: format.duration(answer.time.low_seconds), high: format.duration(answer.time.high_seconds) })}{' '}
+                {say('tiles.no_tokens')}
             </Tile>
         );
     }

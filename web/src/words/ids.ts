@@ -94,6 +94,7 @@ export interface Words {
     'plan.split.change': null;
     'tiles.takes': { would: string | boolean };
     'tiles.a_step': { time: number };
+    'tiles.no_tokens': null;
     'tiles.band': { low: string; high: string };
     'tiles.steps': { count: number; time: number };
     'tiles.costs': { would: string | boolean };
