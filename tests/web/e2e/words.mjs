@@ -78,7 +78,7 @@ export const words = {
     shownNow: 'the plan shown',
     pin: (number) => `Pin ${number}`,
     best: 'best',
-    bestOfBoth: (number) => new RegExp(`^Pin ${number} has the shortest step \\(.*\\) and needs the least memory \\([\\d.]+ GB\\)\\.$`),
+    bestOfBoth: (number) => new RegExp(`^Shortest step \\(.*\\) and least memory \\([\\d.]+ GB\\): Pin ${number}\\.$`),
     costsOfSix: /^Cost \$?[\d,]+ .*best/,
     row: {
         verdict: 'Verdict',

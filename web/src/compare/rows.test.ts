@@ -166,13 +166,13 @@ test('the finding says what is marked', () => {
         const { columns, sections } = tableOf(pageOf(answer(1, 40, 5), plans));
         return findingOf(columns, sections).replace(/\s/g, ' ');
     };
-    expect(finding(answer(2, 30, 6))).toBe('The plan shown has the shortest step: 5.00 s. Pin 1 needs the least memory: 30.0 GB.');
-    expect(finding(answer(2, 30, 4))).toBe('Pin 1 has the shortest step (4.00 s) and needs the least memory (30.0 GB).');
+    expect(finding(answer(2, 30, 6))).toBe('Shortest step, 5.00 s: The plan shown. Least memory, 30.0 GB: Pin 1.');
+    expect(finding(answer(2, 30, 4))).toBe('Shortest step (4.00 s) and least memory (30.0 GB): Pin 1.');
     expect(finding(answer(2, 40, 5))).toBe('2 plans are equally fast as far as the estimate can tell.');
     expect(finding(answer(2, 30, 5.05), answer(4, 20, 6))).toBe(
-        '2 plans are equally fast as far as the estimate can tell. Pin 2 needs the least memory: 20.0 GB.',
+        '2 plans are equally fast as far as the estimate can tell. Least memory, 20.0 GB: Pin 2.',
     );
-    expect(finding(answer(2, 30, 6), answer(4, 90, 1, 'does_not_fit'))).toMatch(/^The plan shown .* Plans that do not fit are left out\.$/);
+    expect(finding(answer(2, 30, 6), answer(4, 90, 1, 'does_not_fit'))).toMatch(/^Shortest step, .*: The plan shown. .* Plans that do not fit are left out\.$/);
 });
 
 test('the rates follow the convention that the reader has chosen', () => {

@@ -61,8 +61,21 @@ export function columnsOf(page: Page): Column[] {
             problems: answer?.ok === false ? answer.problems : [],
         };
     });
-    if (!shown || pinned.some((column) => column.shown)) return pinned;
-    return [{ ...shown, name: say('compare.shown'), shown: true, pinned: false, problems: [] }, ...pinned];
+    if (!shown || pinned.some((column) => column.shown)) return named(page, pinned);
+    return named(page, [{ ...shown, name: say('compare.shown'), shown: true, pinned: false, problems: [] }, ...pinned]);
+}
+
+// A pin is called by what sets it apart from all others, where one of these does.
+const APART = ['model', 'gpu', 'cluster', 'gpus'] as const satisfies readonly JobKey[];
+
+function named(page: Page, columns: Column[]): Column[] {
+    const called = (key: (typeof APART)[number]) =>
+        columns.map((column) => {
+            const job = resolved(column);
+            return key === 'gpus' ? say('compare.gpus', { count: Number(job.gpus) }) : valueText(page, job, key);
+        });
+    const names = columns.length > 1 && APART.map(called).find((all) => new Set(all).size === all.length);
+    return names ? columns.map((column, i) => (column.pinned ? { ...column, name: names[i] ?? column.name } : column)) : columns;
 }
 
 // ---- what differs

@@ -21,7 +21,7 @@ function shown(changes: Partial<Page> = {}) {
 test('the plan shown and the pins, what differs, and what they come to', () => {
     const { one, text } = shown();
     const cells = cellsOf(one('table'));
-    expect(cells[0]?.map((head) => head.split(/ tensor/)[0])).toEqual(['', 'The plan shown', 'Pin 1', 'Pin 2']);
+    expect(cells[0]?.map((head) => head.split(/ tensor/)[0])).toEqual(['', 'The plan shown', '64 GPUs', '12 GPUs']);
     const row = (label: string) => cells.find(([head]) => head?.startsWith(label));
     expect(row('Model')?.slice(1)).toEqual(['Llama 3.1 8B', 'Llama 3.1 70B', 'Llama 3.1 8B']);
     const memory = [answer, other.answer].map(({ whole_bytes }) => plain(`${format.gb(whole_bytes)} GB`));
@@ -43,9 +43,9 @@ test('the parts of the memory are those of the whole, in the rows and in the bar
 
 test('a pin can be shown and let go; the plan shown can be pinned', () => {
     const { act, find } = shown();
-    tap(find('button', 'Show Pin 1'));
+    tap(find('button', 'Show 64 GPUs'));
     expect(act.replaceJob).toHaveBeenCalledWith(pins[0]?.job, 'choose');
-    tap(find('button', 'Unpin Pin 1'));
+    tap(find('button', 'Unpin 64 GPUs'));
     expect(act.unpin).toHaveBeenCalledWith(pins[0]);
     tap(find('button', 'Pin the plan shown'));
     expect(act.pin).toHaveBeenCalledWith(answer.job);
@@ -64,6 +64,6 @@ test('the table can be taken along, as a table and as Markdown', async () => {
     tap(find('button', 'Copy as Markdown'));
     await settle();
     const [table = '', markdown = ''] = copied.mock.calls.slice(-2).map(([text]) => text);
-    expect(table.split('\n')[0]?.split('\t')).toEqual(['', 'The plan shown', 'Pin 1', 'Pin 2']);
+    expect(table.split('\n')[0]?.split('\t')).toEqual(['', 'The plan shown', '64 GPUs', '12 GPUs']);
     expect(markdown.split('\n')[1]).toBe('| --- | --- | --- | --- |');
 });

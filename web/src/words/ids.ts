@@ -753,6 +753,7 @@ export interface Words {
     'compare.region': null;
     'compare.alone': null;
     'compare.pin': { number: number };
+    'compare.gpus': { count: number };
     'compare.shown': null;
     'compare.shown_now': null;
     'compare.pin_it': null;
@@ -761,9 +762,9 @@ export interface Words {
     'compare.unpin': null;
     'compare.unpin_label': { name: string };
     'compare.tie': { count: number };
-    'compare.fastest': { name: string; time: string };
-    'compare.smallest': { name: string; memory: string };
-    'compare.both': { name: string; time: string; memory: string };
+    'compare.fastest': { time: string; name: string };
+    'compare.smallest': { memory: string; name: string };
+    'compare.both': { time: string; memory: string; name: string };
     'compare.among': null;
     'compare.settings': null;
     'compare.memory_title': null;
