@@ -45,12 +45,14 @@ const bootData = async (catalog: Catalog): Promise<BootData> => ({
     words: await bootWords(),
 });
 
-// Who reads the first screen downloads the sources of what it shows, and of clusters what they are called; all else comes with the module.
-function withFewSources(catalog: Catalog, { gpu, model }: { gpu: unknown; model: unknown }): Catalog {
-    const few = <Profile extends { id: string; sources: unknown[] }>(profiles: readonly Profile[]): Profile[] =>
-        profiles.map((one) => (one.id === gpu || one.id === model ? one : { ...one, sources: [] }));
-    const named = catalog.clusters.map(({ id, gpu, label }) => ({ id, gpu, label }) as Catalog['clusters'][number]);
-    return { ...catalog, gpus: few(catalog.gpus), clusters: named, models: few(catalog.models) };
+// Who reads the first screen downloads what it shows: of other models their sizes, of other GPUs and of clusters what they are called. All
+// else comes with the module (store.know).
+function withFewDetails(catalog: Catalog, { gpu, model }: { gpu: unknown; model: unknown }): Catalog {
+    const gpus = catalog.gpus.map((one) =>
+        one.id === gpu ? one : ({ id: one.id, label: one.label, sources: [] } as unknown as typeof one),
+    );
+    const clusters = catalog.clusters.map(({ id, gpu, label }) => ({ id, gpu, label }) as Catalog['clusters'][number]);
+    return { ...catalog, gpus, clusters, models: catalog.models.map((one) => (one.id === model ? one : { ...one, sources: [] })) };
 }
 
 export async function prerender(core: Fourfold): Promise<Prerendered> {
@@ -85,5 +87,5 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
         DESCRIPTION: say('page.description'),
         NOSCRIPT: say('page.noscript'),
     };
-    return { texts, boot, example: { catalog: withFewSources(catalog, answer.job), answer, alternatives } };
+    return { texts, boot, example: { catalog: withFewDetails(catalog, answer.job), answer, alternatives } };
 }

@@ -1,5 +1,6 @@
 // What stands behind an answer and not in it, or in the place of one. It comes in a file of its own, which no answer waits for (later.tsx).
 import './behind.css';
+import './paper';
 
 export { Besides } from './besides';
 export { Changes } from './changes';

@@ -172,7 +172,9 @@ test('the finding says what is marked', () => {
     expect(finding(answer(2, 30, 5.05), answer(4, 20, 6))).toBe(
         '2 plans are equally fast as far as the estimate can tell. Least memory, 20.0 GB: Pin 2.',
     );
-    expect(finding(answer(2, 30, 6), answer(4, 90, 1, 'does_not_fit'))).toMatch(/^Shortest step, .*: The plan shown. .* Plans that do not fit are left out\.$/);
+    expect(finding(answer(2, 30, 6), answer(4, 90, 1, 'does_not_fit'))).toMatch(
+        /^Shortest step, .*: The plan shown. .* Plans that do not fit are left out\.$/,
+    );
 });
 
 test('the rates follow the convention that the reader has chosen', () => {
