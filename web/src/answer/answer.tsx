@@ -118,7 +118,7 @@ export function Answer({ page, act, asks, Card, children }: AnswerProps) {
                         <>
                             {becauseOf(page, answer)}
                             {answer.class !== 'fits' && <LaterChanges page={page} answer={answer} act={act} />}
-                            <LaterBesides answer={answer} />
+                            <LaterBesides page={page} answer={answer} />
                             <Sure answer={answer}>{children}</Sure>
                             {answer.warnings.length > 0 && <LaterWarnings answer={answer} />}
                         </>

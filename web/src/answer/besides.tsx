@@ -1,11 +1,19 @@
 import type { Estimate } from '../core/api';
 import { Calibrated } from '../evidence/calibrated';
-import { tell } from '../words/words';
+import { choiceLabel, fieldName } from '../shared/names';
+import type { Page } from '../store/page';
+import { listed, say, tell } from '../words/words';
+import { unusualOf } from './whose';
 
-// What else an answer rests on: the reader's own runs, and room on the host for what is offloaded to it.
-export function Besides({ answer }: { answer: Estimate }) {
+// What else an answer rests on: unusual formats, the reader's own runs, and room on the host for what is offloaded to it.
+export function Besides({ page, answer }: { page: Page; answer: Estimate }) {
+    const { catalog, job } = page;
+    const formats = unusualOf(page).map((field) =>
+        say('plan.set', { label: fieldName(field), value: choiceLabel(catalog, field.key, String(job[field.key])) }),
+    );
     return (
         <>
+            {formats.length > 0 && <p class="note">{listed(formats)}</p>}
             <Calibrated answer={answer} />
             {answer.host && <p class="note">{tell(answer.host.verdict)}</p>}
         </>

@@ -13,7 +13,7 @@ test('what stands behind the answer comes by itself', async () => {
             <LaterTerms page={page} answer={answer} />
             <LaterWhy page={page} answer={answer} estimate={() => new Promise(() => {})} />
             <LaterGrounds answer={answer} />
-            <LaterBesides answer={{ ...answer, job: { ...answer.job, time_runs: 3 } }} />
+            <LaterBesides page={page} answer={{ ...answer, job: { ...answer.job, time_runs: 3 } }} />
             <LaterWarnings answer={{ ...answer, warnings: problems }} />
             <LaterPinButton page={page} answer={answer} act={spies()} />
             <LaterProblems page={{ ...page, problems }} act={spies()} />

@@ -1,5 +1,6 @@
 import { fetchPart, useFetched } from '../shared/fetched';
 import { say } from '../words/words';
+import { unusualOf } from './whose';
 
 // The doors to what stands behind an answer (behind.ts), with the names that it says.
 type Behind = typeof import('./behind');
@@ -21,7 +22,7 @@ export function LaterProblems(props: Parameters<Behind['Problems']>[0]) {
 
 export function LaterBesides(props: Parameters<Behind['Besides']>[0]) {
     const { job, host } = props.answer;
-    const { view } = useBehind(host !== null || Number(job.time_runs) + Number(job.memory_runs) > 0);
+    const { view } = useBehind(host !== null || unusualOf(props.page).length + Number(job.time_runs) + Number(job.memory_runs) > 0);
     return view ? <view.Besides {...props} /> : null;
 }
 

@@ -12,3 +12,8 @@ export function whoseOf({ job, answer, catalog }: Page): Whose {
     const chosen = fields.filter((key) => job[key] === 'auto').length;
     return chosen === fields.length ? 'all' : chosen === 0 ? 'yours' : 'mixed';
 }
+
+// How numbers are kept and weights are learned, where it is not the usual: the answer is one of that as much as of the plan.
+const KEPT = ['precision', 'optimizer', 'frozen_weights'];
+export const unusualOf = ({ job, catalog }: Pick<Page, 'job' | 'catalog'>): Field[] =>
+    catalog.fields.filter(({ key, default: usual }) => KEPT.includes(key) && job[key] !== usual);

@@ -22,7 +22,7 @@ function filledText(catalog: Catalog, { filled }: CalibrationRow): string {
         entriesOf(filled).map(
             ([key, value]) =>
                 (typeof value === 'number' ? value !== 1 || key.endsWith('_parallel') : value !== plainest.get(key)) &&
-                say('calibrate.sets', {
+                say('plan.set', {
                     label: labelOf(fields, key),
                     value: typeof value === 'string' ? choiceLabel(catalog, key, value) : String(value),
                 }),

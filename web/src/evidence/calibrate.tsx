@@ -116,7 +116,7 @@ function Proposal({ page, act, result }: { page: Page; act: Actions; result: Cal
         const label = labelOf(fields, key);
         return unit
             ? say('calibrate.sets_unit', { label, value: written, unit: unitText(2, unit) })
-            : say('calibrate.sets', { label, value: written });
+            : say('plan.set', { label, value: written });
     };
     return (
         <>

@@ -154,6 +154,7 @@ export interface Words {
     'answer.late': null;
     'answer.host': { node: number; gpu: number; traffic: number };
     'answer.host_nvme': { node: number };
+    'plan.set': { label: string; value: string };
     'plan.degree': { name: string; value: number };
     'plan.chunks': { count: number };
     'plan.kept': null;
@@ -542,7 +543,6 @@ export interface Words {
     'calibrate.key_before': null;
     'calibrate.key_after': null;
     'calibrate.y': null;
-    'calibrate.sets': { label: string; value: string };
     'calibrate.sets_unit': { label: string; value: string; unit: string };
     'calibrate.choose': null;
     'calibrate.memory': { after: number; before: number };

@@ -98,9 +98,9 @@ test('the language of the link, else the one chosen before, else the first of th
 });
 
 test('what the first screen says comes first', () => {
-    expect(['answer.fits', 'map.loading', 'field.token_budget'].map(partOf)).toEqual(['first', 'first', 'first']);
+    expect(['answer.fits', 'next.faster', 'field.token_budget'].map(partOf)).toEqual(['first', 'first', 'first']);
     expect(['field.gpus', 'choice.zero.none', 'item.weights', 'band.experts'].map(partOf)).toEqual(['names', 'names', 'names', 'names']);
-    const later = ['map.finding', 'stages.title', 'item.weights.summary', 'used.moments', 'step.rates', 'adjust.now'];
+    const later = ['map.finding', 'map.loading', 'stages.title', 'item.weights.summary', 'used.moments', 'step.rates', 'adjust.now'];
     expect(later.map(partOf)).toEqual(later.map(() => 'more'));
     expect(['problem.no_gpu', 'suggestion.one_of', 'problem.links.list'].map(partOf)).toEqual(['wrong', 'wrong', 'placement']);
     expect(['symbol.layers', 'adjust.cluster', 'step.takes'].map(partOf)).toEqual(['formulas', 'first', 'first']);
