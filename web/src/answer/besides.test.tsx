@@ -14,5 +14,5 @@ test('formats are told where they are not the usual', () => {
     const { page, answer } = answeredOf();
     expect(show(<Besides page={page} answer={answer} />).text()).toBe('');
     const own = { ...page, job: { ...page.job, precision: 'fp8', optimizer: 'sgd' } };
-    expect(show(<Besides page={own} answer={answer} />).text()).toBe('Precision: fp8, weights in bf16, Optimizer: SGD');
+    expect(show(<Besides page={own} answer={answer} />).text()).toBe('Precision: fp8, weights in bf16 · Optimizer: SGD');
 });

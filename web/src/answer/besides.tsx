@@ -2,7 +2,7 @@ import type { Estimate } from '../core/api';
 import { Calibrated } from '../evidence/calibrated';
 import { choiceLabel, fieldName } from '../shared/names';
 import type { Page } from '../store/page';
-import { listed, say, tell } from '../words/words';
+import { say, tell } from '../words/words';
 import { unusualOf } from './whose';
 
 // What else an answer rests on: unusual formats, the reader's own runs, and room on the host for what is offloaded to it.
@@ -13,7 +13,7 @@ export function Besides({ page, answer }: { page: Page; answer: Estimate }) {
     );
     return (
         <>
-            {formats.length > 0 && <p class="note">{listed(formats)}</p>}
+            {formats.length > 0 && <p class="note">{formats.join(' · ')}</p>}
             <Calibrated answer={answer} />
             {answer.host && <p class="note">{tell(answer.host.verdict)}</p>}
         </>
