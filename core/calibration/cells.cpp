@@ -29,8 +29,10 @@ bool fits(MeasuredIn unit, MeasuredIn column) {
 
 // 0: it is none, or measures something else.
 double factor_of(std::string_view unit, const Measure& column) {
-    constexpr double kPercentAsShare = 1e-2;
+    constexpr double kPercentAsShare = 1e-2, kMinute = 60, kPeta = 1e3;  // of seconds, of tera
     if (unit == "%") return column.what == MeasuredIn::mfu ? kPercentAsShare : 0;
+    if (unit == "min") return column.what == MeasuredIn::seconds ? kMinute / column.unit : 0;
+    if (unit.substr(0, 5) == "PFLOP") return kPeta * factor_of("T" + std::string(unit.substr(1)), column);
     const Measure* const of =
         measure_of(unit == "MB" ? "allocated_mib" : ColumnNames::known().key_of(unit));  // a column "mb" has micro-batches
     return of != nullptr && fits(of->what, column.what) ? of->unit / column.unit : 0;

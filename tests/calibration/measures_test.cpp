@@ -186,12 +186,13 @@ TEST_CASE("a value may carry its unit, as people write it, and the unit counts")
         CAPTURE(value);
         for (const char* column : {"step time", "step_seconds", "step time ms"}) CHECK(9.2 == seconds(column, value));
     }
+    for (const char* column : {"step time", "step time ms"}) CHECK(90.0 == seconds(column, "1.5 min"));
     // 512 sequences of 8,192 tokens; 64 GPUs
     for (const char* value : {"524.288k tokens/s", "524.288 ktok/s", "524288 tok/s", "524.288K", "0.524288M tokens/s"})
         CHECK(8.0 == seconds("tokens/s", value));
     for (const char* value : {"8192 tokens/s/GPU", "8.192k tokens/s", "8192 tok/s/gpu"}) CHECK(8.0 == seconds("tgs", value));
     const double causal = 421'645'529'382'912;  // FLOP of a GPU in a second, for a step of 8 s
-    for (const char* value : {"410 TFLOP/s", "410 TFLOPS", "410 TFLOP/s/GPU", "410"})
+    for (const char* value : {"410 TFLOP/s", "410 TFLOPS", "410 TFLOP/s/GPU", "0.41 PFLOP/s", "410"})
         CHECK(8 * causal / 410e12 == seconds("TFLOP/s", value));
     CHECK(8 * causal / (0.41 * 989.4e12) == seconds("mfu", "41 %"));
     for (const char* value : {"50 GB", "50 GiB", "50GB", "51200 MB", "51200 MiB", "50"})
@@ -206,7 +207,7 @@ TEST_CASE("a value may carry its unit, as people write it, and the unit counts")
     const std::pair<const char*, const char*> wrong[] = {
         {"step time", "50 GB"}, {"memory", "9.2 s"},       {"tok/s", "8192 tokens/s/GPU"}, {"mfu", "410 TFLOP/s"},
         {"TFLOP/s", "41 %"},    {"memory", "61 %"},        {"step time", "9.2 furlongs"},  {"step time", "about 9 s"},
-        {"step time", "s"},     {"step time", "9 k foot"}, {"peak memory", "1,024"},
+        {"step time", "s"},     {"step time", "9 k foot"}, {"peak memory", "1,024"},       {"memory", "5 min"},
     };
     for (const auto& one : wrong) {
         const std::string column = one.first, value = one.second;
