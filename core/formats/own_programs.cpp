@@ -75,6 +75,28 @@ void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
     }
 }
 
+void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries) {
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+        const std::string& word = command.words[i].text;
+        std::string way;
+        std::size_t next = i + 1;
+        if (word == "litgpt" && next < command.words.size()) {
+            way = command.words[next++].text;  // "litgpt finetune lora" of 2024-03
+            if (way == "finetune" && next < command.words.size() && command.words[next].text[0] != '-')
+                way += "_" + command.words[next++].text;
+            if (way == "finetune") way = "finetune_lora";
+        } else if (word.ends_with("finetune/lora.py") || word.ends_with("finetune/full.py") || word.ends_with("litgpt/pretrain.py")) {
+            way = word;
+        }
+        if (way.find("finetune") == std::string::npos && way.find("pretrain") == std::string::npos) continue;
+        entries.push_back({"litgpt", "", way, command.words[i].line});
+        if (next < command.words.size() && !command.words[next].text.empty() && command.words[next].text[0] != '-')
+            entries.push_back({way.find("pretrain") == std::string::npos ? "checkpoint_dir" : "model_name", command.words[next].text,
+                               command.words[next].text, command.words[next].line, open_names(command.words[next].text)});
+        return;
+    }
+}
+
 void add_launcher_file(const ShellScript& script, const ShellCommand& command, Import& in) {
     if (started_with(command, "accelerate", {"launch"}).empty() || !in.has("config_file")) return;
     std::vector<Entry> file = launched_entries(script);

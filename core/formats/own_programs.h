@@ -13,6 +13,8 @@ constexpr int kOfMegatron = 3;  // arguments of Megatron-LM that make a command 
 bool runs_own_program(const ShellCommand& command);
 // What TRL's programs do unsaid.
 void add_trl(const ShellCommand& command, std::vector<Entry>& entries);
+// "litgpt finetune_lora MODEL", "litgpt/finetune/lora.py": what it does, and the model behind it.
+void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries);
 // Whether the program's name says that it trains nothing, and no argument says otherwise.
 bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries);
 // Who reads its arguments; nullptr: nothing tells that it trains a model of language.

@@ -21,6 +21,7 @@ static constexpr NamedMatrices kMatrices[] = {
     {"k_proj", lora_key},
     {"v_proj", lora_value},
     {"o_proj", lora_output},
+    {"output_proj", lora_output},  // torchtune
     {"gate_proj", lora_gate},
     {"up_proj", lora_up},
     {"down_proj", lora_down},

@@ -4,6 +4,7 @@
 #include "formats/documents.h"
 #include "formats/launch.h"
 #include "formats/read_elsewhere.h"
+#include "formats/readers.h"
 #include "formats/script_commands.h"
 #include "formats/shell_parts.h"
 #include "formats/trainers.h"
@@ -12,10 +13,11 @@ namespace fourfold {
 
 namespace {
 
-// What stands in a command of the program; how its file ends.
+// What stands in a command of the program; how its file ends, or behind which option it stands, whatever its name.
 struct Program {
     std::string_view reader, word;
     std::initializer_list<std::string_view> ends;
+    std::string_view option = "";
 };
 const Program kPrograms[] = {
     {"nanotron", "run_train.py", {".yaml", ".yml"}},
@@ -33,6 +35,7 @@ const Program kPrograms[] = {
     {"nemo-1", "megatron_gpt_finetuning.py", {".yaml", ".yml", "_config"}},
     {"maxtext", "MaxText.train", {".yaml", ".yml"}},
     {"maxtext", "MaxText/train.py", {".yaml", ".yml"}},
+    {"torchtune", "tune", {}, "--config"},  // "llama3_1/8B_lora", or a file
 };
 
 bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
@@ -46,9 +49,20 @@ const ShellWord* file_of(const ShellCommand& command, const Program& program) {
                                              word.text[word.text.size() - program.word.size() - 1] == '/');
     });
     if (at == command.words.end()) return nullptr;
+    if (!program.option.empty()) {
+        const auto option = std::find_if(at, command.words.end(), [&](const ShellWord& word) { return word.text == program.option; });
+        return option == command.words.end() || option + 1 == command.words.end() ? nullptr : &option[1];
+    }
     const auto file =
         std::find_if(at + 1, command.words.end(), [&](const ShellWord& word) { return ends_with_any(word.text, program.ends); });
     return file == command.words.end() ? nullptr : &*file;
+}
+
+// "tune run --nproc_per_node 2 lora_finetune_distributed --config …": the word before the file's option names what it does with it.
+const ShellWord* recipe_of(const ShellCommand& command) {
+    for (std::size_t i = 1; i + 1 < command.words.size(); ++i)
+        if (command.words[i + 1].text == "--config") return &command.words[i];
+    return nullptr;
 }
 
 }  // namespace
@@ -64,6 +78,10 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
         const bool here = document.reader != nullptr;
         const FormatReader* reader = here ? document.reader : reader_called(program.reader);
         job.in.entries = std::move(document.entries);
+        if (const ShellWord* recipe = program.reader == "torchtune" ? recipe_of(command) : nullptr; recipe != nullptr) {
+            if (!trains_with_tune(recipe->text)) return std::nullopt;
+            job.in.entries.push_back({"tune_recipe", "", recipe->text, recipe->line});
+        }
         ShellCommand rest = command;
         for (Entry& entry : overrides_of(rest)) job.in.entries.push_back(std::move(entry));
         format = reader->id;

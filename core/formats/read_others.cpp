@@ -1,6 +1,6 @@
-// Programs whose files look like those of others, by what is their own: torchtune (recipes/configs), OLMo (configs/official), OLMo-core
-// (src/scripts), Levanter (config), LitGPT (config_hub), verl (trainer/config), NeMo RL (examples/configs), NeMo Automodel
-// (examples), PaddleNLP (llm/config).
+// Programs whose files look like those of others, by what is their own: torchtune without an optimizer (recipes/configs, generation and the
+// like), OLMo (configs/official), OLMo-core (src/scripts), Levanter (config), verl (trainer/config), NeMo RL (examples/configs), NeMo
+// Automodel (examples), PaddleNLP (llm/config).
 #include "formats/read_others.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "formats/python.h"
 #include "formats/read_jobs.h"
+#include "formats/readers.h"
 #include "formats/trainers.h"
 
 namespace fourfold {
@@ -32,17 +33,15 @@ const OtherProgram kOtherPrograms[] = {
     {"Levanter",
      {"trainer.mp", "trainer.train_batch_size", "trainer.tensor_parallel_axes", "trainer.fsdp_axis", "trainer.per_device_parallelism"},
      2},
-    {"LitGPT", {"train.max_seq_length", "train.global_batch_size", "train.micro_batch_size", "checkpoint_dir", "model_name", "devices"}, 4},
     {"PaddleNLP", {"tensor_parallel_degree", "pipeline_parallel_degree", "sharding_parallel_degree", "sharding"}, 2},
 };
 
 // What only their own programs and modules are called.
 constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
-    {"tune run ", "torchtune"},        {"import torchtune", "torchtune"}, {"from torchtune", "torchtune"},
-    {"from olmo_core", "OLMo-core"},   {"import olmo_core", "OLMo-core"}, {"litgpt pretrain", "LitGPT"},
-    {"litgpt finetune", "LitGPT"},     {"import levanter", "Levanter"},   {"levanter.main", "Levanter"},
-    {"levanter/main", "Levanter"},     {"verl.trainer", "verl"},          {"import colossalai", "ColossalAI"},
-    {"from colossalai", "ColossalAI"}, {"from paddlenlp", "PaddleNLP"},   {"nemo_automodel", "NeMo Automodel"},
+    {"import torchtune", "torchtune"}, {"from torchtune", "torchtune"}, {"from olmo_core", "OLMo-core"},
+    {"import olmo_core", "OLMo-core"}, {"import levanter", "Levanter"}, {"levanter.main", "Levanter"},
+    {"levanter/main", "Levanter"},     {"verl.trainer", "verl"},        {"import colossalai", "ColossalAI"},
+    {"from colossalai", "ColossalAI"}, {"from paddlenlp", "PaddleNLP"}, {"nemo_automodel", "NeMo Automodel"},
 };
 
 // Programs and modules that serve, measure or convert a model.
@@ -67,6 +66,13 @@ constexpr std::pair<std::string_view, std::string_view> kIdleWords[] = {
     {"llama-server", "llama.cpp"},
     {"convert_hf_to_gguf", "llama.cpp"},
     {"lmdeploy serve", "LMDeploy"},
+    {"tune run ", "torchtune"},  // what trains is read
+    {"tune download ", "torchtune"},
+    {"litgpt chat", "LitGPT"},
+    {"litgpt serve", "LitGPT"},
+    {"litgpt generate", "LitGPT"},
+    {"litgpt evaluate", "LitGPT"},
+    {"litgpt convert", "LitGPT"},
     {"tritonserver", "Triton"},
     {"deepspeed.init_inference", "DeepSpeed-Inference"},
     {"import mii", "DeepSpeed-MII"},
@@ -134,6 +140,7 @@ std::string_view idle_program(std::string_view text) {
 }
 
 std::string_view other_program(const std::vector<Entry>& entries) {
+    if (torchtune_likeness(entries) > 0) return "";
     for (const OtherProgram& program : kOtherPrograms) {
         const auto says = [&](const Entry& entry) {
             const auto* const text = entry.value.get_ptr<const Json::string_t*>();

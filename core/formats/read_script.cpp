@@ -110,7 +110,7 @@ void add_torchtitan_names(const ShellScript& script, const ShellCommand& command
 // What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
 void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
     if (format == "torchtitan") add_torchtitan_names(script, command, in);
-    if (format != "llm-foundry" && format != "llama-factory" && format != "maxtext") return;
+    if (format != "llm-foundry" && format != "llama-factory" && format != "maxtext" && format != "litgpt") return;
     auto file = rest.words.begin();
     for (; file != rest.words.end(); ++file) {  // not accelerate's own
         const bool own = file->text.starts_with("--config_file") || (file != rest.words.begin() && (file - 1)->text == "--config_file");
@@ -144,6 +144,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (const std::string swift = started_with(rest, "swift", {"sft", "pt", "rlhf"}); !swift.empty())
         job.in.entries.push_back({"swift", "", swift, command.line});
     add_trl(rest, job.in.entries);
+    add_litgpt(rest, job.in.entries);
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =

@@ -10,6 +10,8 @@ namespace fourfold {
 // The more particular ones first: a file of Primus has the names of Megatron-LM too.
 static constexpr FormatReader kReaders[] = {
     {"primus", primus_likeness, read_primus},
+    {"torchtune", torchtune_likeness, read_torchtune},
+    {"litgpt", litgpt_likeness, read_litgpt},
     {"nanotron", nanotron_likeness, read_nanotron},
     {"torchtitan", torchtitan_likeness, read_torchtitan},
     {"gpt-neox", neox_likeness, read_neox},

@@ -49,6 +49,13 @@ void read_maxtext(Import& import);
 int neox_likeness(const std::vector<Entry>& entries);
 void read_neox(Import& import);
 
+int torchtune_likeness(const std::vector<Entry>& entries);
+void read_torchtune(Import& import);
+// Whether one of its programs trains: "eleuther_eval" does not.
+bool trains_with_tune(std::string_view recipe);
+int litgpt_likeness(const std::vector<Entry>& entries);
+void read_litgpt(Import& import);
+
 // What Megatron-SWIFT adds to Megatron-LM's arguments, which are read already.
 void add_megatron_swift(Import& import);
 

@@ -98,7 +98,8 @@ std::vector<Entry> overrides_of(ShellCommand& command) {
     // "python3 -m maxtext.trainers.pre_train.train steps=200": without a file it takes its own.
     const bool maxtext =
         std::any_of(rest.begin(), rest.end(), [](const ShellWord& word) { return lower_case(word.text).starts_with("maxtext."); });
-    if (!paths && !beside_file && !after_file && !maxtext) return {};
+    const bool tune = !started_with(command, "tune", {"run"}).empty();
+    if (!paths && !beside_file && !after_file && !maxtext && !tune) return {};
     command.words = std::move(rest);
     return entries;
 }

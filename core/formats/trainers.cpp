@@ -216,6 +216,24 @@ void read_trainer_optimizer(Import& in, std::string_view key) {
     if (!adam && !in.job.contains("optimizer")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", *name));
 }
 
+// bitsandbytes keeps averages of 32 bits whatever the weights are; torchao's and PyTorch's are of the weights' type.
+void read_optimizer_class(Import& in, std::string_view key) {
+    const auto path = in.text(key, "moments");
+    if (!path) return;
+    const std::string name = lower_case(path->substr(path->rfind('.') + 1));
+    const bool adam = name.find("adam") != std::string::npos;
+    if (adam && name.find("8bit") != std::string::npos)
+        in.job["moments"] = "8-bit";
+    else if (adam && path->starts_with("bitsandbytes.") && name.find("bit") == std::string::npos)
+        in.job["moments"] = "fp32";
+    else if (name == "sgd" || name == "muon")
+        in.job["optimizer"] = name;
+    else if (name == "cpuoffloadoptimizer")
+        in.job["optimizer_offload"] = 1.0;
+    else if (name != "adam" && name != "adamw")
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", path->substr(0, 60)));
+}
+
 // TRL 0.21, in the spelling of its commands but for "_", and two that others name so.
 static constexpr std::string_view kWays[] = {"dpo",       "orpo", "kto",    "cpo", "reward", "grpo", "ppo",   "ppov2", "rloo",
                                              "onlinedpo", "xpo",  "nashmd", "bco", "prm",    "gkd",  "simpo", "rlhf"};

@@ -61,6 +61,8 @@ void read_trainer_types(Import& import);
 // "flash_attention_2", "sdpa" (PyTorch's own, which is FlashAttention where nothing is masked) and "eager".
 void read_attention_kernel(Import& import, std::string_view kernel);
 void read_trainer_optimizer(Import& import, std::string_view key);
+// An optimizer by its class: "torch.optim.AdamW", "bitsandbytes.optim.PagedAdamW8bit".
+void read_optimizer_class(Import& import, std::string_view key);
 void read_frozen(Import& import, bool four_bits, bool eight_bits, std::string_view scales_of_scales);
 // The setting names a file that is not here, and says the rest.
 void note_file(Import& import, std::string_view key);

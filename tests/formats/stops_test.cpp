@@ -116,7 +116,7 @@ TEST_CASE("files of programs that are not read are named") {
     CHECK(of("model.type = \"llama\"\nmodel.num_layers = 32\nmodel.seq_len = 4096\ntrainer.mp = \"c=bf16\"\ntrainer.fsdp_axis = "
              "\"embed\"\n") == id + "Levanter");
     CHECK(of("actor_rollout_ref.model.path = \"a\"\nactor_rollout_ref.actor.lr = 1\nactor_rollout_ref.rollout.n = 5\n") == id + "verl");
-    CHECK(problem_of({{"text", "tune run --nproc_per_node 8 full_finetune_distributed --config llama3_1/8B_full\n"}}) == id + "torchtune");
+    CHECK(problem_of({{"text", "from torchtune.models.llama2 import llama2_7b\nmodel = llama2_7b()\n"}}) == id + "torchtune");
     CHECK(problem_of({{"text", "from olmo_core.train import TrainerConfig\nx = TrainerConfig(max_duration=4)\n"}}) == id + "OLMo-core");
 }
 

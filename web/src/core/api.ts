@@ -863,6 +863,8 @@ export type ImportFormat =
     | 'llm-foundry'
     | 'maxtext'
     | 'gpt-neox'
+    | 'torchtune'
+    | 'litgpt'
     | 'megatron-deepspeed';
 
 // One start of the program.
