@@ -80,9 +80,12 @@ Recognised read_family(ConfigReader& read, const Json& config, Model& model, Imp
         model.type = recognised.family->type;
         report.assumed.push_back({"model_type", model.type, recognised.why});
     }
-    for (const Unsupported& one : unsupported(*recognised.family, config))
-        read.problem(one.key, "unsupported", shown(config[std::string(one.key)]),
-                     Text("problem.unsupported", one.what).with("key", one.key), "suggestion.covered_model", nullptr);
+    for (const Unsupported& one : unsupported(*recognised.family, config)) {
+        const Json& value = config[std::string(one.key)];
+        Text why = Text("problem.unsupported", one.what).with("key", one.key);
+        if (one.what == "other_layers") why.with("type", shown(value.is_array() ? value[0] : value));
+        read.problem(one.key, "unsupported", shown(value), std::move(why), "suggestion.covered_model", nullptr);
+    }
     for (const auto& [key, usual, value] : kOverrides) model.*value = read.flag(key, recognised.family->*usual);
     if (recognised.family->has(glm_keys)) model.qk_norm = read.flag("use_qk_norm", model.qk_norm);  // GLM's name for it
     return recognised;
@@ -134,10 +137,13 @@ void read_sizes(ConfigReader& read, const Json& config, const Recognised& recogn
         model.ffn = read.required(kFfn, kFfnRange);
     if (config.contains("model_type") && config["model_type"] == "qwen")  // both matrices of its gate together
         model.ffn = std::max<std::int64_t>(model.ffn / 2, 1);
-    constexpr std::string_view kWithoutKey[] = {"gpt2", "gpt_neo", "gpt_neox", "bloom", "opt"};  // others leave the key out only by default
+    constexpr std::string_view kWithoutKey[] = {"gpt2",        "gpt_neo", "gpt_neox",
+                                                "gpt_bigcode", "bloom",   "opt"};  // others leave the key out only by default
     const bool has_kv_heads = std::find(std::begin(kWithoutKey), std::end(kWithoutKey), family.type) == std::end(kWithoutKey);
     const bool as_many = family.kv_heads_default == 0 || !recognised.known;
-    const std::int64_t usual = !as_many ? family.kv_heads_default : read.flag("multi_query", false) ? 1 : model.heads;
+    const std::int64_t usual = !as_many                                                 ? family.kv_heads_default
+                               : read.flag("multi_query", family.type == "gpt_bigcode") ? 1
+                                                                                        : model.heads;
     if (family.has(falcon_keys))
         model.kv_heads = falcon_kv_heads(read, model);
     else
@@ -329,6 +335,8 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     ConfigReader read(config, path, problems, report);
     Model model;
     const Recognised recognised = read_family(read, config, model, report);
+    if (problems.size() != problems_before && problems[problems_before].field == read.path("model_type"))
+        return std::nullopt;  // such a model has other keys
     read_sizes(read, config, recognised, model);
     read_structure(read, *recognised.family, model);
     if (recognised.family->experts != nullptr) read_experts(read, recognised, model);

@@ -34,6 +34,7 @@ static constexpr Family kFamilies[] = {
     {"gemma3_text", true, true, 4, 256, false, false, false, false, true, 4, nullptr, &kGemma3Window, gelu_gate | norms_in_32_bits, 8,
      262'208},
     {"gpt2", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, joined_qkv | gelu_steps},
+    {"gpt_bigcode", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, joined_qkv},
     {"gpt_neox", false, false, 0, 0, true, true, true, false, false, 2, nullptr, nullptr, joined_qkv | parallel_norms},
     {"gpt_neo", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, gelu_steps},
     {"opt", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, relu},
@@ -136,15 +137,27 @@ Recognised recognise(const std::string& type, const Json& config) {
     return like(experts ? "mixtral" : "llama", "");
 }
 
-// model_type of transformers, without "-" and "_"; one text, for the module is downloaded.
+// Parts of the model_type of those that have an encoder, or none but one, and of those with recurrent layers, state spaces or linear
+// attention (transformers, models/*/configuration_*.py; flash-linear-attention, fla/models), without "-" and "_". A short one is the whole
+// type. One text, for the module is downloaded.
 static constexpr std::string_view kNoDecoders =
-    ",bert,roberta,xlmroberta,xlmrobertaxl,camembert,albert,electra,distilbert,deberta,debertav2,mpnet,esm,modernbert,eurobert,nomicbert,"
-    "xlm,xlnet,longformer,bigbird,mobilebert,roformer,layoutlm,layoutlmv3,t5,mt5,umt5,longt5,bart,mbart,led,pegasus,marian,m2m100,whisper,"
-    "wav2vec2,hubert,vit,deit,beit,swin,dinov2,clip,siglip,mamba,mamba2,falconmamba,rwkv,";
+    ",bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,mt5,umt5,longt5,bart,led,pegasus,marian,m2m100,whisper,"
+    "wav2vec2,hubert,vit,deit,beit,swin,dinov2,clip,siglip,";
+static constexpr std::string_view kOtherLayers =
+    ",mamba,rwkv,retnet,xlstm,mlstm,recurrentgemma,griffin,hgrn,deltanet,deltaproduct,linearattn,lightnet,mesanet,hyena,gla,gsa,kda,comba,";
 
-// Of a model with an encoder, or without attention: the key that says so, "" where there is none. Where no type is given, the class says
-// it.
-static std::string_view key_of_no_decoder(const Json& config) {
+static bool is_among(std::string_view list, const std::string& type) {
+    for (std::size_t at = 1; at < list.size();) {
+        const std::size_t end = list.find(',', at);
+        const std::string_view part = list.substr(at, end - at);
+        if (part == type || (part.size() > 3 && type.find(part) != std::string::npos)) return true;
+        at = end + 1;
+    }
+    return false;
+}
+
+// Of such a model the key that says so, "" where there is none. Where no type is given, the class says it.
+static Unsupported what_it_is(const Json& config) {
     const auto type = config.find("model_type"), classes = config.find("architectures");
     std::string name = type != config.end() && type->is_string() ? type->get<std::string>() : "";
     const bool typed = !name.empty();
@@ -153,8 +166,10 @@ static std::string_view key_of_no_decoder(const Json& config) {
         for (const char* end : {"For", "Model", "LMHead"}) name = name.substr(0, name.find(end));
     }
     std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
-    const bool found = kNoDecoders.find("," + lower_case(name) + ",") != std::string_view::npos;
-    return !found ? "" : typed ? "model_type" : "architectures";
+    name = lower_case(name);
+    const bool layers = is_among(kOtherLayers, name);
+    if (!layers && !is_among(kNoDecoders, name)) return {"", ""};
+    return {typed ? "model_type" : "architectures", layers ? "other_layers" : "no_decoder"};
 }
 
 std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
@@ -164,7 +179,7 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
             family.type == "llama4_text" && std::find(std::begin(kOfLlama4), std::end(kOfLlama4), one.key) != std::end(kOfLlama4);
         if (!own && is_set(config, one.key)) found.push_back(one);
     };
-    if (const std::string_view key = key_of_no_decoder(config); !key.empty()) found.push_back({key, "no_decoder"});
+    if (const Unsupported whole = what_it_is(config); !whole.key.empty()) found.push_back(whole);
     if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys), look);
     if (!family.latent()) look(kLatent);
     std::for_each(std::begin(kUnsupported), std::end(kUnsupported), look);

@@ -2,9 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "model/model.h"
+#include "model/model_import.h"
 #include "support.h"
 
 using namespace fourfold;
+using tests::import;
+using tests::Import;
 using tests::json;
 
 namespace {
@@ -140,6 +143,55 @@ TEST_CASE("an encoder is none of the models that are counted: its type says it, 
     CHECK(brief_of(config) == "architectures unsupported null -> null");
     config["architectures"] = {"LlamaForCausalLM"};
     CHECK(brief_of(config) == "");
+}
+
+// transformers, models/recurrent_gemma, rwkv, xlstm; flash-linear-attention, fla/models; google/recurrentgemma-2b and
+// NX-AI/xLSTM-7b, config.json
+TEST_CASE("types with other layers than attention are refused by their name, and nothing else is asked of them") {
+    const auto refused = [](const char* config) {
+        const Problems problems = problems_of(json(config));
+        REQUIRE(problems.size() == 1);
+        const Json one = to_json(problems[0]);
+        return problems[0].field + " " + one["message"]["id"].get<std::string>() + " " + one["message"]["args"]["type"].get<std::string>() +
+               " " + one["suggestion"]["id"].get<std::string>();
+    };
+    const auto words = [](const std::string& type) {
+        return "model_type problem.unsupported.other_layers " + type + " suggestion.covered_model";
+    };
+    CHECK(refused(R"({"_block_types": ["recurrent", "recurrent", "attention"], "model_type": "recurrent_gemma", "hidden_size": 2560,
+                      "intermediate_size": 15360, "num_attention_heads": 10, "num_hidden_layers": 26, "num_key_value_heads": 1,
+                      "vocab_size": 256000})") == words("recurrent_gemma"));
+    CHECK(refused(R"({"model_type": "xlstm", "embedding_dim": 4096, "num_blocks": 32, "num_heads": 8, "vocab_size": 50304})") ==
+          words("xlstm"));
+    CHECK(refused(R"({"model_type": "rwkv6qwen2", "max_position_embeddings": 8192})") == words("rwkv6qwen2"));
+    for (const char* type :
+         {"retnet", "rwkv", "rwkv7", "mamba", "falcon_mamba", "hgrn2", "gla", "gated_deltanet", "delta_net", "linear_attn"})
+        CHECK(refused(("{\"hidden_size\": 2048, \"model_type\": \"" + std::string(type) + "\"}").c_str()) == words(type));
+    Json config = llama();
+    config.erase("model_type");
+    config["architectures"] = {"xLSTMForCausalLM"};
+    CHECK(brief_of(config) == "architectures unsupported null -> null");
+    for (const char* type : {"\"aquila\"", "\"glm\"", "\"internlm\"", "\"klue\""})  // unknown, with Llama's keys: marked, not refused
+        CHECK(with("model_type", type) == "");
+}
+
+// bigcode/starcoder and bigcode/gpt_bigcode-santacoder, config.json; their parameters: 15.5 and 1.1 billion
+TEST_CASE("gpt_bigcode: one head of keys and values, learned positions, a tied embedding") {
+    const Import star = import(R"({"activation_function": "gelu", "architectures": ["GPTBigCodeForCausalLM"], "model_type": "gpt_bigcode",
+                                   "multi_query": true, "n_embd": 6144, "n_head": 48, "n_inner": 24576, "n_layer": 40, "n_positions": 8192,
+                                   "vocab_size": 49152})");
+    REQUIRE(star.model.has_value());
+    CHECK(star.parameters() == 15'517'456'384);
+    CHECK(star.model->kv_heads == 1);
+    CHECK(star.model->tied);
+    CHECK(star.model->learned_positions);
+    CHECK(star.assumed("model_type").is_null());
+    const Import small = import(R"({"model_type": "gpt_bigcode", "n_embd": 2048, "n_head": 16, "n_inner": 8192, "n_layer": 24,
+                                    "n_positions": 2048, "vocab_size": 49280})");
+    CHECK(small.parameters() == 1'124'886'528);
+    CHECK(import(R"({"model_type": "gpt_bigcode", "multi_query": false, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+                     "vocab_size": 50257})")
+              .parameters() == 124'439'808);  // GPT-2 of 124M
 }
 
 TEST_CASE("contradictions name the key that does not fit") {
