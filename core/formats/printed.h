@@ -101,7 +101,8 @@ class MemoryReader {
  private:
     // The columns of nvidia-smi's --format=csv, from the line above.
     std::size_t used_ = SIZE_MAX, total_ = SIZE_MAX, index_ = SIZE_MAX, name_ = SIZE_MAX;
-    bool in_table_ = false;
+    bool in_table_ = false, in_query_ = false;  // below "FB Memory Usage" of nvidia-smi -q
+    std::int64_t device_ = -1, card_ = -1;      // of the summary, and of the row in nvidia-smi's table
 };
 
 // The message that memory has run out, which may go on over the next lines.

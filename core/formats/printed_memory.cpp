@@ -58,13 +58,14 @@ void deepspeed_memory(Memory& memory, std::string_view text) {
     if (!has(text, "MaxMemAllocated")) memory.add(Quantity::current_allocated, Printer::deepspeed, size_after(text, "MemAllocated"), -1);
 }
 
-// "| Allocated memory      |  77000 MiB |  78000 MiB |   1024 GiB |    950 GiB |": current, peak, in all, freed
-void summary_memory(Memory& memory, std::string_view text, bool reserved) {
+// "| Allocated memory      |  77000 MiB |  78000 MiB |   1024 GiB |    950 GiB |": current, peak, in all, freed; of the device in the title
+void summary_memory(Memory& memory, std::string_view text, bool reserved, std::int64_t device) {
     std::vector<std::string_view> cells;
     split_cells(text, '|', cells, 5);
     if (cells.size() < 4) return;
-    memory.add(reserved ? Quantity::current_reserved : Quantity::current_allocated, Printer::pytorch, size_of(cells[2]), -1);
-    memory.add(reserved ? Quantity::max_reserved : Quantity::max_allocated, Printer::pytorch, size_of(cells[3]), -1);
+    const std::int64_t rank = memory.line_.rank >= 0 ? -1 : device;
+    memory.add(reserved ? Quantity::current_reserved : Quantity::current_allocated, Printer::pytorch, size_of(cells[2]), rank);
+    memory.add(reserved ? Quantity::max_reserved : Quantity::max_allocated, Printer::pytorch, size_of(cells[3]), rank);
 }
 
 void name_card(PrintedRun& run, std::string_view name) {
@@ -73,20 +74,42 @@ void name_card(PrintedRun& run, std::string_view name) {
     if (run.cards.size() < kMostCards && std::find(run.cards.begin(), run.cards.end(), text) == run.cards.end()) run.cards.push_back(text);
 }
 
-// "|   0  NVIDIA H100 80GB HBM3          On  | 00000000:1A:00.0 Off |                    0 |"
-void card_row(PrintedRun& run, std::string_view text) {
-    std::size_t begin = text.find("NVIDIA ");
-    std::size_t end = std::min({text.find("  ", begin), text.find(" |", begin), text.find(',', begin)});
-    if (end == std::string_view::npos) end = text.size();
-    name_card(run, text.substr(begin, end - begin));
+// "|   0  NVIDIA H100 80GB HBM3          On  | 00000000:1A:00.0 Off |                    0 |": a number, a name and, in the next cell,
+// where the card is on its bus. The number; -1: it is no such row. Drivers up to 460 leave out "NVIDIA", and all cut long names: "Tesla
+// V100-SXM2...".
+std::int64_t card_row(PrintedRun& run, std::string_view text) {
+    constexpr std::size_t kDomain = 8;  // hexadecimal digits
+    std::vector<std::string_view> cells;
+    split_cells(text, '|', cells, 4);
+    if (cells.size() < 3 || cells[2].size() <= kDomain || cells[2][kDomain] != ':') return -1;
+    const std::size_t digits = std::min(cells[1].find_first_not_of("0123456789"), cells[1].size());
+    const auto number = number_of(cells[1].substr(0, digits));
+    const std::string_view name = trimmed(cells[1].substr(digits));
+    if (!number || *number >= 1e6 || name.empty()) return -1;
+    name_card(run, name.substr(0, name.find("  ")));
+    return static_cast<std::int64_t>(*number);
 }
 
-// "| N/A   43C    P0   120W / 700W |  74512MiB / 81559MiB |     99%      Default |"
-void smi_row(Memory& memory, std::string_view text) {
-    const std::size_t slash = text.find("MiB / ");
+// "| N/A   43C    P0   120W / 700W |  74512MiB / 81559MiB |     99%      Default |"; later drivers fill both numbers up with blanks. What
+// lies on the bus stands in a row of its own without anything in front.
+void smi_row(Memory& memory, std::string_view text, std::int64_t card) {
+    std::vector<std::string_view> cells;
+    split_cells(text, '|', cells, 4);
+    if (cells.size() > 1 && cells[0].empty() && cells[1].empty()) return;
+    const std::size_t slash = text.find("MiB /");
     const std::string_view head = text.substr(0, slash + 3);
-    memory.add(Quantity::used, Printer::nvidia_smi, size_of(head.substr(head.find_last_of(" |") + 1)), -1);
-    memory.add(Quantity::capacity, Printer::nvidia_smi, size_of(text.substr(slash + 6)), -1);
+    memory.add(Quantity::used, Printer::nvidia_smi, size_of(head.substr(head.find_last_of(" |") + 1)), card);
+    memory.add(Quantity::capacity, Printer::nvidia_smi, size_of(trimmed(text.substr(slash + 5))), card);
+}
+
+// "        Used                              : 74512 MiB" below "FB Memory Usage" of nvidia-smi -q
+void query_row(Memory& memory, std::string_view text, std::int64_t card) {
+    const std::size_t colon = text.find(" : ");
+    if (colon == std::string_view::npos) return;
+    const std::string_view key = trimmed(text.substr(0, colon));
+    const MaybePrinted size = size_of(trimmed(text.substr(colon + 3)));
+    if (key == "Used") memory.add(Quantity::used, Printer::nvidia_smi, size, card);
+    if (key == "Total") memory.add(Quantity::capacity, Printer::nvidia_smi, size, card);
 }
 
 // The columns of --query-gpu=… --format=csv, from its first line.
@@ -138,10 +161,22 @@ void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
     if (has(text, "heoretical memory footprints")) return theoretical_memory(memory, text);
     if (has(text, "Max_MA") || has(text, "MemAllocated")) return deepspeed_memory(memory, text);
     if (has(text, "cuda_max_memory_reserved")) return nanotron_memory(memory, text);
-    if (has(text, "| Allocated memory")) return summary_memory(memory, text, false);
-    if (has(text, "| GPU reserved memory")) return summary_memory(memory, text, true);
-    if (has(text, "MiB / ")) return smi_row(memory, text);
-    if (has(text, "NVIDIA ") && text.starts_with('|') && !has(text, "NVIDIA-SMI")) return card_row(run, text);
+    if (has(text, "CUDA memory summary")) {
+        device_ = rank_after(text, "device ID");
+        return;
+    }
+    if (has(text, "| Allocated memory")) return summary_memory(memory, text, false, device_);
+    if (has(text, "| GPU reserved memory")) return summary_memory(memory, text, true, device_);
+    if (has(text, "MiB / ")) return smi_row(memory, text, card_);
+    if (text.starts_with('|') && has(text, ":")) {
+        if (const std::int64_t card = card_row(run, text); card >= 0) card_ = card;
+        return;
+    }
+    if (has(text, " Memory Usage") && !has(text, ":")) {
+        in_query_ = has(text, "FB Memory Usage");
+        return;
+    }
+    if (in_query_) return query_row(memory, text, -1);
     if (has(text, "memory.used") || has(text, "memory.total")) {
         const SmiColumns found = smi_columns(text);
         used_ = found.used, total_ = found.total, index_ = found.index, name_ = found.name;

@@ -23,7 +23,7 @@ constexpr std::string_view kIdleRecipes[] = {"eval", "generate", "generation", "
 constexpr std::string_view kOtherRecipes[] = {"dpo", "ppo", "grpo", "kd", "knowledge_distillation", "qat"};
 
 // Names of its functions for models that are known by others (torchtune/models/*/__init__.py).
-constexpr std::pair<std::string_view, std::string_view> kModelNames[] = {{"phi4_14b", "phi-4"},
+constexpr std::pair<std::string_view, std::string_view> kTuneModels[] = {{"phi4_14b", "phi-4"},
                                                                          {"phi3_mini", "phi-3-mini"},
                                                                          {"llama4_scout_17b_16e", "llama-4-scout"},
                                                                          {"llama4_maverick_17b_128e", "llama-4-maverick"}};
@@ -43,7 +43,7 @@ std::string function_of(std::string_view path) {
 }
 
 const CatalogModel* model_called(std::string name) {
-    for (const auto& [theirs, ours] : kModelNames)
+    for (const auto& [theirs, ours] : kTuneModels)
         if (name.starts_with(theirs)) return named_model(ours);
     if (name.starts_with("code_llama2_")) name.replace(0, 12, "codellama-");
     if (const CatalogModel* found = named_model(name)) return found;

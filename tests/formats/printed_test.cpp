@@ -1,57 +1,14 @@
 // What runs print: lines of our own in the form that the programs document, every value worked by hand.
-#include <doctest/doctest.h>
-
 #include <ctime>
-#include <string>
 
-#include "api.h"
-#include "base/bytes.h"
-#include "contract.h"
-#include "support.h"
+#include "formats/printed_read.h"
 
 using namespace fourfold;
+using namespace fourfold::tests::printed;
 using tests::json;
 using tests::said;
 
 namespace {
-
-Json asked(const Json& request) {
-    Json answer = json(api::read_run(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
-    CHECK(tests::answer_defect(answer, "read_run") == "");
-    return answer;
-}
-Json read(const std::string& text, const Json& counted = nullptr) {
-    const Json request = {{"text", text}, {"counted", counted}};
-    Json answer = asked(request);
-    CHECK(tests::request_defect(request, "read_run") == "");
-    REQUIRE_MESSAGE(answer["ok"] == true, answer.dump());
-    return answer;
-}
-
-// "tried 20.00 MiB 1 -;", a number each: quantity, as written, line, rank.
-std::string numbers(const Json& answer) {
-    std::string all;
-    for (const Json& one : answer["numbers"])
-        all += one["quantity"].get<std::string>() + " " + one["written"].get<std::string>() + " " + std::to_string(one["line"].get<int>()) +
-               " " + (one["rank"].is_null() ? "-" : std::to_string(one["rank"].get<int>())) + "; ";
-    return all;
-}
-double value(const Json& answer, const std::string& quantity) {
-    for (const Json& one : answer["numbers"])
-        if (one["quantity"] == quantity) return one["value"].get<double>();
-    return -1;
-}
-double median(const Json& answer, const std::string& quantity) {
-    for (const Json& one : answer["series"])
-        if (one["quantity"] == quantity) return one["median"].get<double>();
-    return -1;
-}
-std::string first_id(const Json& list, std::size_t at = 0) { return at < list.size() ? list[at]["id"].get<std::string>() : ""; }
-bool says(const Json& list, const std::string& id) {
-    for (const Json& one : list)
-        if (one["id"] == id) return true;
-    return false;
-}
 
 // A plan of 64 GPUs with 80 GB, of which 70 are allocated and 74 in use.
 Json plan(double total = 70, double whole = 74) {
@@ -225,31 +182,6 @@ TEST_CASE("torchtitan, nanotron, NeMo, Megatron-Bridge and the Trainer") {
         read("{'train_runtime': 120.5, 'train_samples_per_second': 42.5, 'train_steps_per_second': 0.5, 'train_loss': 1.1}");
     CHECK(median(trainer, "step_seconds") == 2);
     CHECK(says(trainer["notes"], "read_run.note.whole_run"));
-}
-
-TEST_CASE("nvidia-smi and torch.cuda.memory_summary()") {
-    const Json table = read(
-        "| NVIDIA-SMI 550.54.15    Driver Version: 550.54.15    CUDA Version: 12.4     |\n"
-        "|   0  NVIDIA H100 80GB HBM3          On  | 00000000:1A:00.0 Off |                    0 |\n"
-        "| N/A   43C    P0             120W / 700W |  74512MiB / 81559MiB |     99%      Default |\n");
-    CHECK(numbers(table) == "used 74512MiB 3 -; capacity 81559MiB 3 -; ");
-    CHECK(table["cards"] == Json({"NVIDIA H100 80GB HBM3"}));
-    const Json csv = read(
-        "index, name, memory.total [MiB], memory.used [MiB]\n0, NVIDIA A100-SXM4-80GB, 81920 MiB, 1024 MiB\n"
-        "1, NVIDIA A100-SXM4-40GB, 40960 MiB, 2048 MiB\n\nend, 1, 2, 3\n");
-    CHECK(numbers(csv) == "used 1024 MiB 2 0; capacity 81920 MiB 2 0; used 2048 MiB 3 1; capacity 40960 MiB 3 1; ");
-    CHECK(says(csv["notes"], "read_run.note.capacities"));
-    CHECK(says(csv["notes"], "read_run.note.cards"));
-    const Json bare = read("memory.used [MiB], memory.total [MiB]\n5, 10\n");
-    CHECK(value(bare, "used") == 5 * kMebi);
-    const Json summary = read(
-        "|                  PyTorch CUDA memory summary, device ID 0                 |\n"
-        "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n"
-        "| Allocated memory      |  70000 MiB |  75.5 GiB  |   1024 GiB |    950 GiB |\n"
-        "| Active memory         |  70000 MiB |  75.5 GiB  |   1024 GiB |    950 GiB |\n"
-        "| GPU reserved memory   |  76000 MB  |  77000 MB  |     76 GiB |      0 B   |\n");
-    CHECK(numbers(summary) ==
-          "current_allocated 70000 MiB 3 -; max_allocated 75.5 GiB 3 -; current_reserved 76000 MB 5 -; max_reserved 77000 MB 5 -; ");
 }
 
 TEST_CASE("what it means that memory ran out") {

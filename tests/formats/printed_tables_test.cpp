@@ -1,0 +1,74 @@
+// Tables of nvidia-smi and of torch.cuda.memory_summary(): lines of our own, and such as others pasted.
+#include "formats/printed_read.h"
+
+using namespace fourfold;
+using namespace fourfold::tests::printed;
+
+TEST_CASE("nvidia-smi and torch.cuda.memory_summary()") {
+    const Json table = read(
+        "| NVIDIA-SMI 550.54.15    Driver Version: 550.54.15    CUDA Version: 12.4     |\n"
+        "|   0  NVIDIA H100 80GB HBM3          On  | 00000000:1A:00.0 Off |                    0 |\n"
+        "| N/A   43C    P0             120W / 700W |  74512MiB / 81559MiB |     99%      Default |\n");
+    CHECK(numbers(table) == "used 74512MiB 3 0; capacity 81559MiB 3 0; ");
+    CHECK(table["cards"] == Json({"NVIDIA H100 80GB HBM3"}));
+    const Json csv = read(
+        "index, name, memory.total [MiB], memory.used [MiB]\n0, NVIDIA A100-SXM4-80GB, 81920 MiB, 1024 MiB\n"
+        "1, NVIDIA A100-SXM4-40GB, 40960 MiB, 2048 MiB\n\nend, 1, 2, 3\n");
+    CHECK(numbers(csv) == "used 1024 MiB 2 0; capacity 81920 MiB 2 0; used 2048 MiB 3 1; capacity 40960 MiB 3 1; ");
+    CHECK(says(csv["notes"], "read_run.note.capacities"));
+    CHECK(says(csv["notes"], "read_run.note.cards"));
+    const Json bare = read("memory.used [MiB], memory.total [MiB]\n5, 10\n");
+    CHECK(value(bare, "used") == 5 * kMebi);
+    const Json summary = read(
+        "|                  PyTorch CUDA memory summary, device ID 0                 |\n"
+        "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n"
+        "| Allocated memory      |  70000 MiB |  75.5 GiB  |   1024 GiB |    950 GiB |\n"
+        "| Active memory         |  70000 MiB |  75.5 GiB  |   1024 GiB |    950 GiB |\n"
+        "| GPU reserved memory   |  76000 MB  |  77000 MB  |     76 GiB |      0 B   |\n");
+    CHECK(numbers(summary) ==
+          "current_allocated 70000 MiB 3 0; max_allocated 75.5 GiB 3 0; current_reserved 76000 MB 5 0; max_reserved 77000 MB 5 0; ");
+}
+
+TEST_CASE("tables as others pasted them") {
+    // NVIDIA/TensorRT-LLM, issue 2398: drivers from 550 on fill both numbers up with blanks
+    const Json two = read(
+        "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n"
+        "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
+        "|   0  NVIDIA L4                      On  |   00000000:38:00.0 Off |                    0 |\n"
+        "| N/A   38C    P0             27W /   72W |    7086MiB /  23034MiB |      0%      Default |\n"
+        "|                                         |                        |                  N/A |\n"
+        "|   1  NVIDIA L4                      On  |   00000000:3A:00.0 Off |                    0 |\n"
+        "| N/A   35C    P0             26W /   72W |    7086MiB /  23034MiB |      0%      Default |\n");
+    CHECK(numbers(two) == "used 7086MiB 4 0; capacity 23034MiB 4 0; used 7086MiB 7 1; capacity 23034MiB 7 1; ");
+    CHECK(two["cards"] == Json({"NVIDIA L4"}));
+    // Drivers up to 460: no "NVIDIA" before the name, which is cut; on Azure the domain is none of zeros
+    const Json old = read(
+        "| NVIDIA-SMI 450.80.02    Driver Version: 450.80.02    CUDA Version: 11.0     |\n"
+        "|   0  Tesla V100-SXM2...  On   | 00000001:00:00.0 Off |                    0 |\n"
+        "| N/A   45C    P0    63W / 300W |  15012MiB / 16160MiB |     98%      Default |\n"
+        "|    0   N/A  N/A      2189      C   python                          15000MiB |\n");
+    CHECK(numbers(old) == "used 15012MiB 3 0; capacity 16160MiB 3 0; ");
+    CHECK(old["cards"] == Json({"Tesla V100-SXM2..."}));
+    // A part of a card (MIG): what it has on the bus is none of its memory
+    const Json part = read(
+        "|   0  NVIDIA H100 80GB HBM3          On  |   00000000:53:00.0 Off |                   On |\n"
+        "|  0    1   0   0  |           9000MiB / 40448MiB     | 60      0 |  3   0    3    0    3 |\n"
+        "|                  |                 0MiB / 65535MiB  |           |                       |\n");
+    CHECK(numbers(part) == "used 9000MiB 2 0; capacity 40448MiB 2 0; ");
+    const Json query = read(
+        "    FB Memory Usage\n        Total                             : 81559 MiB\n        Reserved                          : 633 MiB\n"
+        "        Used                              : 74512 MiB\n        Free                              : 6414 MiB\n"
+        "    BAR1 Memory Usage\n        Total                             : 131072 MiB\n        Used                              : 8 "
+        "MiB\n");
+    CHECK(numbers(query) == "capacity 81559 MiB 2 -; used 74512 MiB 4 -; ");
+    // pytorch/pytorch, issue 35901: units of PyTorch 1, which are of 1,024 all the same
+    const Json first = read(
+        "|                  PyTorch CUDA memory summary, device ID 2                 |\n"
+        "|            CUDA OOMs: 1            |        cudaMalloc retries: 1         |\n"
+        "| Allocated memory      |    1062 MB |    4877 MB |   89299 MB |   88237 MB |\n"
+        "|       from large pool |    1048 MB |    4865 MB |   89263 MB |   88215 MB |\n"
+        "| GPU reserved memory   |   12420 MB |   12420 MB |   16924 MB |    4504 MB |\n");
+    CHECK(numbers(first) ==
+          "current_allocated 1062 MB 3 2; max_allocated 4877 MB 3 2; current_reserved 12420 MB 5 2; max_reserved 12420 MB 5 2; ");
+    CHECK(value(first, "max_allocated") == 4877 * kMebi);
+}
