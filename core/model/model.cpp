@@ -137,8 +137,7 @@ void read_sizes(ConfigReader& read, const Json& config, const Recognised& recogn
         model.ffn = read.required(kFfn, kFfnRange);
     if (config.contains("model_type") && config["model_type"] == "qwen")  // both matrices of its gate together
         model.ffn = std::max<std::int64_t>(model.ffn / 2, 1);
-    constexpr std::string_view kWithoutKey[] = {"gpt2",        "gpt_neo", "gpt_neox",
-                                                "gpt_bigcode", "bloom",   "opt"};  // others leave the key out only by default
+    constexpr std::string_view kWithoutKey[] = {"gpt2", "gpt_neo", "gpt_neox", "bloom", "opt"};  // others leave the key out only by default
     const bool has_kv_heads = std::find(std::begin(kWithoutKey), std::end(kWithoutKey), family.type) == std::end(kWithoutKey);
     const bool as_many = family.kv_heads_default == 0 || !recognised.known;
     const std::int64_t usual = !as_many                                                 ? family.kv_heads_default

@@ -137,14 +137,13 @@ Recognised recognise(const std::string& type, const Json& config) {
     return like(experts ? "mixtral" : "llama", "");
 }
 
-// Parts of the model_type of those that have an encoder, or none but one, and of those with recurrent layers, state spaces or linear
-// attention (transformers, models/*/configuration_*.py; flash-linear-attention, fla/models), without "-" and "_". A short one is the whole
-// type. One text, for the module is downloaded.
+// Parts of the model_type of those that have an encoder alone (what has one beside a decoder says is_encoder_decoder), and of those with
+// recurrent layers, state spaces or linear attention (transformers, models/*/configuration_*.py; flash-linear-attention, fla/models),
+// without "-" and "_". A short one is the whole type. One text, for the module is downloaded.
 static constexpr std::string_view kNoDecoders =
-    ",bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,mt5,umt5,longt5,bart,led,pegasus,marian,m2m100,whisper,"
-    "wav2vec2,hubert,vit,deit,beit,swin,dinov2,clip,siglip,";
+    ",bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,wav2vec2,hubert,vit,deit,beit,swin,dinov2,clip,siglip,";
 static constexpr std::string_view kOtherLayers =
-    ",mamba,rwkv,retnet,xlstm,mlstm,recurrentgemma,griffin,hgrn,deltanet,deltaproduct,linearattn,lightnet,mesanet,hyena,gla,gsa,kda,comba,";
+    ",mamba,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,deltaproduct,linearattn,hyena,gla,gsa,kda,";
 
 static bool is_among(std::string_view list, const std::string& type) {
     for (std::size_t at = 1; at < list.size();) {
