@@ -16,7 +16,6 @@ namespace fourfold {
 namespace {
 
 constexpr std::size_t kMostEntries = 20'000, kLongestList = 200;
-
 using Token = PythonToken;
 
 class Reader {
@@ -80,7 +79,10 @@ class Reader {
             if (first.column == 0) scopes_.push_back({tokens_[def + 1].value, first.line, {}});
             function_ = tokens_[def + 1].value;
             at_ = def + 2;
-            for (const auto& [parameter, value] : given_to(calls_, function_)) variables_[{function_, parameter}] = value;
+            for (const auto& [parameter, value] : given_to(calls_, function_)) {
+                variables_[{function_, parameter}] = value;
+                if (value.is_string() && parameter.find("model") != std::string::npos) add(parameter, value, first.line, "");
+            }
             parameters_next_ = true;
         } else if (first.column == 0 && scopes_.back().name != "" && !(first.value == "return")) {
             if (scopes_.back().name != "") scopes_.push_back({});
@@ -116,6 +118,7 @@ class Reader {
         const PythonArgument one = python_argument(tokens_, at + 1);
         if (one.key.empty()) return one.end;
         if (one.usual != kNotSaid) variables_[{"", "args." + one.key}] = Json::parse(one.usual, nullptr, false);
+        if (const auto usual = one.variable.empty() ? std::nullopt : known(one.variable)) variables_[{"", "args." + one.key}] = *usual;
         if (one.none) variables_[{"", kUnlessSaid + ("args." + one.key)}] = true;
         return one.end;
     }
@@ -391,7 +394,7 @@ class Reader {
 }  // namespace
 
 std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set) {
-    return Reader(with_whole_sums(python_tokens(text)), set, has_sections(text)).all();
+    return Reader(with_known_cards(with_whole_sums(python_tokens(text))), set, has_sections(text)).all();
 }
 
 }  // namespace fourfold

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/python_conditions.h"
 #include "formats/shell.h"
 
 namespace fourfold {
@@ -33,20 +34,6 @@ Json plain(Json value) {
     for (const auto& [name, other] : kTypes)
         if (*text == name) *text = other;
     return value;
-}
-
-// Whether there is a GPU, and one that computes in bf16: every GPU of the catalogue does.
-constexpr std::string_view kCapable[] = {"is_bfloat16_supported", "is_bf16_supported", "is_torch_bf16_gpu_available", "is_available"};
-// The truth of "is_bfloat16_supported()" or "not torch.cuda.is_bf16_supported()" at `at`, which goes behind it.
-std::optional<bool> capable_at(const PythonTokens& tokens, std::size_t& at) {
-    const bool inverted = is_token(tokens, at, PythonToken::name, "not");
-    const std::size_t call = at + (inverted ? 1 : 0);
-    if (!sign_at(tokens, call + 1, "(") || !sign_at(tokens, call + 2, ")")) return std::nullopt;
-    const bool known =
-        std::any_of(std::begin(kCapable), std::end(kCapable), [&](std::string_view name) { return calls_at(tokens, call, name); });
-    if (!known) return std::nullopt;
-    at = call + 3;
-    return !inverted;
 }
 
 }  // namespace
@@ -206,10 +193,10 @@ std::optional<Json> PythonArguments::value_at(std::size_t at) const {
 // "is_bfloat16_supported()", "torch.bfloat16 if is_bfloat16_supported() else torch.float16"
 std::optional<Json> PythonArguments::by_gpu(std::size_t at) const {
     std::size_t end = at;
-    if (const auto truth = capable_at(tokens_, end)) return ends_at(tokens_, end) ? std::optional<Json>(*truth) : std::nullopt;
+    if (const auto truth = python_capable(tokens_, end)) return ends_at(tokens_, end) ? std::optional<Json>(*truth) : std::nullopt;
     if (!is_token(tokens_, at + 1, PythonToken::name, "if")) return std::nullopt;
     end = at + 2;
-    const auto truth = capable_at(tokens_, end);
+    const auto truth = python_capable(tokens_, end);
     if (!truth || !is_token(tokens_, end, PythonToken::name, "else") || !ends_at(tokens_, end + 2)) return std::nullopt;
     return value_at(*truth ? at : end + 1);
 }

@@ -60,7 +60,9 @@ void add_defaults(const CallTokens& tokens, std::map<std::string, std::set<std::
     for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
         if (!has_name_at(tokens, i) || last_part(tokens[i].value) != "add_argument" || !has_sign_at(tokens, i + 1, "(")) continue;
         const PythonArgument one = python_argument(tokens, i + 1);
-        if (!one.key.empty()) all["args." + one.key].insert(one.usual);
+        const auto variable = all.find(one.variable);
+        const bool known = variable != all.end() && variable->second.size() == 1;
+        if (!one.key.empty()) all["args." + one.key].insert(known ? *variable->second.begin() : one.usual);
         i = one.end;
     }
 }
@@ -83,6 +85,7 @@ PythonArgument python_argument(const CallTokens& tokens, std::size_t at) {
         const auto value = alone ? constant_at(tokens, value_at) : std::nullopt;
         read.none = value == "null";
         if (value && !read.none) read.usual = (minus == 1 ? "-" : "") + *value;
+        if (alone && !value && has_name_at(tokens, value_at)) read.variable = tokens[value_at].value;
     }
     std::replace(read.key.begin(), read.key.end(), '-', '_');
     return read;

@@ -30,6 +30,7 @@ struct PythonArgument {
     std::string key, usual;  // as JSON; kNotSaid: none
     std::size_t end;         // of the closing bracket
     bool none = false;       // default=None
+    std::string variable{};  // default=MODEL
 };
 // Of the call whose bracket opens at `at`.
 PythonArgument python_argument(const std::vector<PythonToken>& tokens, std::size_t at);

@@ -1,5 +1,9 @@
 #include "formats/python_conditions.h"
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+
 #include "formats/shell.h"
 
 namespace fourfold {
@@ -15,7 +19,8 @@ std::optional<Json> operand(const std::vector<PythonToken>& tokens, std::size_t&
     ++at;
     if (token.value == "True" || token.value == "False") return Json(token.value == "True");
     if (token.value == "None") return Json();
-    auto value = known(token.value);
+    const bool type = token.value.starts_with("torch.") && !is_token(tokens, at, PythonToken::sign, "(");
+    auto value = type ? std::optional(Json(token.value)) : known(token.value);
     const auto* text = value ? value->get_ptr<const Json::string_t*>() : nullptr;
     return text != nullptr && is_open(*text) ? std::nullopt : value;
 }
@@ -43,8 +48,60 @@ std::optional<bool> compare(const Json& left, std::string_view sign, const Json&
 
 }  // namespace
 
+constexpr std::string_view kCapable[] = {"is_bfloat16_supported", "is_bf16_supported", "is_torch_bf16_gpu_available", "is_available"};
+std::optional<bool> python_capable(const std::vector<PythonToken>& tokens, std::size_t& at) {
+    const bool inverted = is_token(tokens, at, PythonToken::name, "not");
+    const std::size_t call = at + (inverted ? 1 : 0);
+    if (call >= tokens.size() || tokens[call].kind != PythonToken::name || !has_sign_at(tokens, call + 1, "(") ||
+        !has_sign_at(tokens, call + 2, ")") ||
+        std::find(std::begin(kCapable), std::end(kCapable), last_part(tokens[call].value)) == std::end(kCapable))
+        return std::nullopt;
+    at = call + 3;
+    return !inverted;
+}
+
+// Behind "torch.cuda.get_device_capability(…)" and, where it stands there, "[0]"; `at`: it is no such call.
+static std::size_t behind_capability(const std::vector<PythonToken>& tokens, std::size_t at) {
+    constexpr std::size_t kLongest = 8;
+    const bool asks = at < tokens.size() && tokens[at].kind == PythonToken::name &&
+                      last_part(tokens[at].value) == "get_device_capability" && has_sign_at(tokens, at + 1, "(");
+    std::size_t end = asks ? at + 2 : at;
+    while (asks && end < at + kLongest && !has_sign_at(tokens, end, ")")) ++end;
+    if (!asks || !has_sign_at(tokens, end, ")")) return at;
+    const bool major = has_sign_at(tokens, end + 1, "[") && is_token(tokens, end + 2, PythonToken::number, "0");
+    return end + (major ? 4 : 1);
+}
+
+std::vector<PythonToken> with_known_cards(std::vector<PythonToken> tokens) {
+    constexpr double kOldest = 8;  // Ampere
+    std::vector<PythonToken> all;
+    std::set<std::string> majors;  // "major, minor = torch.cuda.get_device_capability()"
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        std::size_t end = behind_capability(tokens, i);
+        const bool asks = end > i, begins = i == 0 || tokens[i - 1].kind == PythonToken::line_end;
+        if (begins && !asks && tokens[i].kind == PythonToken::name) {
+            std::size_t from = i + 1;
+            while (has_sign_at(tokens, from, ",") && from + 1 < tokens.size() && tokens[from + 1].kind == PythonToken::name) from += 2;
+            if (has_sign_at(tokens, from, "=") && behind_capability(tokens, from + 1) > from + 1) majors.insert(tokens[i].value);
+        }
+        if (!asks && tokens[i].kind == PythonToken::name && majors.contains(tokens[i].value)) end = i + 1;
+        const bool more = end > i && (has_sign_at(tokens, end, ">=") || has_sign_at(tokens, end, ">")) && end + 1 < tokens.size() &&
+                          tokens[end + 1].kind == PythonToken::number;
+        const Json least = more ? python_number(tokens[end + 1].value) : Json();
+        if (!least.is_number() || least.get<double>() > kOldest - (tokens[end].value == ">" ? 1 : 0)) {
+            all.push_back(tokens[i]);
+            continue;
+        }
+        all.push_back(tokens[i]);
+        all.back().kind = PythonToken::name, all.back().value = "True";
+        i = end + 1;
+    }
+    return all;
+}
+
 std::optional<bool> python_truth(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
     using Kind = PythonToken::Kind;
+    if (const auto capable = python_capable(tokens, at)) return capable;
     const bool called = is_token(tokens, at, Kind::name, "bool") && is_token(tokens, at + 1, Kind::sign, "(");
     if (called) at += 2;
     const bool negated = is_token(tokens, at, Kind::name, "not");

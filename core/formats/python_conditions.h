@@ -9,6 +9,12 @@
 
 namespace fourfold {
 
+// Whether there is a GPU, and one that computes in bf16: "is_bfloat16_supported()" or "not torch.cuda.is_bf16_supported()" at `at`, which
+// goes behind it. Every GPU of the catalogue does.
+std::optional<bool> python_capable(const std::vector<PythonToken>& tokens, std::size_t& at);
+// The same by number, "torch.cuda.get_device_capability()[0] >= 8", as the word "True": Ampere is the oldest of the catalogue.
+std::vector<PythonToken> with_known_cards(std::vector<PythonToken> tokens);
+
 using PythonNames = std::function<std::optional<Json>(const std::string&)>;
 
 // "not x", "x is None", "tp > 1", "kind == 'cs'" and bool(…) of these: nothing where a name in it is not known, or it says more. `at`

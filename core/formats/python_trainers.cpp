@@ -26,6 +26,8 @@ constexpr std::string_view kPlainTrainers[] = {"Trainer", "SFTTrainer", "Unsloth
 // Of what a trainer is given besides: TRL before 0.13; a model by its name; another optimizer, which no reader knows.
 constexpr std::string_view kOfTrainer[] = {"max_seq_length", "packing", "model", "optimizers", "optimizer_cls_and_kwargs"};
 constexpr std::string_view kLengths[] = {"max_seq_length", "max_length", "model_max_length"};
+// Of SFTTrainer before its own configuration had them (TRL 0.13), which computed layers again only where it was told.
+constexpr std::string_view kOfOldTrl[] = {"max_seq_length", "dataset_text_field", "packing"};
 constexpr std::string_view kOfModel = "model_init_kwargs.";
 constexpr std::int64_t kUsualBatch = 8;  // TrainingArguments.per_device_train_batch_size
 
@@ -106,6 +108,9 @@ class TrainerFinder {
             if (way.empty()) way = other;
             if (one || !other.empty()) reader_.arguments(i + 1, given);
         }
+        const bool old = std::any_of(given.begin(), given.end(), [](const Entry& one) {
+            return std::find(std::begin(kOfOldTrl), std::end(kOfOldTrl), one.key) != std::end(kOfOldTrl);
+        });
         for (Entry& one : given)
             if (one.key.starts_with(kOfModel))
                 one.key.erase(0, kOfModel.size());
@@ -114,9 +119,26 @@ class TrainerFinder {
                 one.key.clear();
         std::erase_if(given, [](const Entry& one) { return one.key.empty(); });
         for (Trainer& trainer : trainers) {
+            if (old)
+                std::erase_if(trainer.entries,
+                              [](const Entry& one) { return one.key == "gradient_checkpointing" && one.shown.ends_with("Config"); });
             trainer.entries.insert(trainer.entries.begin(), given.begin(), given.end());
             if (!plain && trainer.way.empty()) trainer.way = way;
         }
+    }
+
+    // Arguments come from elsewhere, but the trainer's name says that what it does is not counted: "PPOTrainer(".
+    std::vector<Trainer> other_ways() const {
+        for (std::size_t i = 1; i < tokens_.size(); ++i) {
+            const bool made = is_token(tokens_, i - 1, PythonToken::name, "class") || is_token(tokens_, i - 1, PythonToken::name, "def");
+            const std::string way = made ? "" : way_of(tokens_, i, "Trainer");
+            if (way.empty()) continue;
+            Trainer trainer;
+            trainer.entries.push_back({"per_device_train_batch_size", "", nullptr, tokens_[i].line});
+            trainer.way = way;
+            return {std::move(trainer)};
+        }
+        return {};
     }
 
  private:
@@ -124,6 +146,46 @@ class TrainerFinder {
     const PythonArguments& reader_;
     const std::vector<Entry>& all_;
 };
+
+// What cuts the texts: "tokenizer(text, truncation=True, max_length=512)", TRL's ConstantLengthDataset(seq_length=1024). Two lengths are
+// of two things, and tell nothing.
+std::vector<Entry> lengths_of_data(const PythonTokens& tokens, const PythonArguments& reader) {
+    constexpr std::size_t kMostCuts = 100;
+    std::vector<Entry> all;
+    for (std::size_t i = 0, calls = 0; i + 1 < tokens.size() && calls < kMostCuts; ++i) {
+        if (tokens[i].kind != PythonToken::name || !has_sign_at(tokens, i + 1, "(")) continue;
+        const std::string name = last_part(tokens[i].value);
+        const bool packs = name == "ConstantLengthDataset", cuts = lower_case(name).ends_with("tokenizer");
+        if (!packs && !cuts) continue;
+        ++calls;
+        std::vector<Entry> told;
+        reader.arguments(i + 1, told);
+        if (!packs && !has_key(told, "truncation")) continue;
+        for (Entry& one : told)
+            if (one.key == (packs ? "seq_length" : "max_length")) all.push_back(std::move(one));
+    }
+    return all;
+}
+
+// Where no trainer says how long sequences are, their data do; or, where the program hands it on, its own variable of such a name.
+void add_data_length(const PythonTokens& tokens, const PythonArguments& reader, const std::vector<Entry>& all,
+                     std::vector<Entry>& entries) {
+    constexpr std::string_view kVariables[] = {"max_seq_length", "max_seq_len", "max_sequence_length", "seq_length",
+                                               "seq_len",        "block_size",  "cutoff_len"};
+    const auto says = [&](std::string_view key) { return has_key(entries, key); };
+    if (std::any_of(std::begin(kLengths), std::end(kLengths), says)) return;
+    std::vector<Entry> found = lengths_of_data(tokens, reader);
+    const bool open = std::any_of(found.begin(), found.end(), [](const Entry& one) { return !one.open.empty(); });
+    if (found.empty() || open) {
+        found.clear();
+        for (const Entry& one : all)
+            if (std::find(std::begin(kVariables), std::end(kVariables), lower_case(one.key)) != std::end(kVariables)) found.push_back(one);
+    }
+    const auto fits = [&](const Entry& one) { return one.value.is_number_integer() && one.open.empty() && one.value == found[0].value; };
+    if (found.empty() || !std::all_of(found.begin(), found.end(), fits)) return;
+    found[0].key = "max_length";
+    entries.push_back(std::move(found[0]));
+}
 
 // The length that the model is loaded for counts where the trainer says none; what the model says comes before the trainer's own.
 void add_model(const PythonModel& model, std::vector<Entry>& entries) {
@@ -222,8 +284,10 @@ std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::v
             i = end - 1;
         }
     }
+    if (trainers.empty() && dictionaries.empty()) trainers = finder.other_ways();
     if (trainers.empty() && dictionaries.empty()) return std::nullopt;
     finder.add_given(trainers);
+    for (Trainer& trainer : trainers) add_data_length(tokens, reader, all, trainer.entries);
     ReadJobs read;
     const PythonModel model = python_model(tokens, reader, all, set);
     for (Trainer& trainer : trainers) add_trainer(read, set, std::move(trainer), model, dictionaries);

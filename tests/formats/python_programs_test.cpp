@@ -1,0 +1,104 @@
+// Training programs in Python as others wrote them, shortened to what counts.
+#include "settings.h"
+
+using namespace fourfold;
+using tests::first_of_script;
+using tests::ids;
+using tests::json;
+using tests::some;
+
+namespace {
+
+const std::string kProgramStart =
+    "import torch\nfrom transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments, BitsAndBytesConfig\n"
+    "from peft import LoraConfig, get_peft_model\nfrom trl import SFTConfig, SFTTrainer\n";
+const std::string kProgramArguments =
+    "training_args = TrainingArguments(output_dir='.', per_device_train_batch_size=2, gradient_accumulation_steps=8, fp16=True)\n"
+    "trainer = Trainer(model=model, args=training_args, train_dataset=data)\ntrainer.train()\n";
+const std::string kProgramModel = "model = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-3.1-8B')\n";
+
+std::string program_length(const std::string& text) { return some(first_of_script(kProgramStart + text), {"sequence_length"}); }
+
+}  // namespace
+
+// A Swedish GPT-2, a Llama 3.1 with QLoRA, a Phi-3 for letters of application: the length stands in what makes the data
+TEST_CASE("the length of sequences is that of the texts, where no trainer says one") {
+    const auto cut = [](const std::string& how) {
+        return program_length(kProgramModel + "def tokenize(examples):\n    return tokenizer(" + how +
+                              ")\ndata = data.map(tokenize, batched=True)\n" + kProgramArguments);
+    };
+    CHECK(cut("examples['text'],\n        truncation=True,\n        padding='max_length',\n        max_length=512") ==
+          "sequence_length=512");
+    CHECK(cut("examples['text'], padding='max_length', max_length=512") == "sequence_length=?");  // nothing is cut
+    CHECK(cut("examples['text'], truncation=True, max_length=512)\ndef test(x):\n    return tokenizer(x, truncation=True, max_length=64") ==
+          "sequence_length=?");  // of training, or of the test
+    CHECK(program_length(kProgramModel + "LENGTH = 1024\ntokens = self.tokenizer(text, truncation=True, max_length=LENGTH)\n" +
+                         kProgramArguments) == "sequence_length=1024");
+    // What the program hands on has a variable of such a name
+    CHECK(program_length(kProgramModel +
+                         "max_seq_length = 2048\nclass Data:\n    def __getitem__(self, i):\n"
+                         "        return tokenizer(self.data[i], truncation=True, max_length=self.max_length)\n"
+                         "data = Data(texts, tokenizer, max_seq_length)\n" +
+                         kProgramArguments) == "sequence_length=2048");
+    CHECK(program_length(kProgramModel + "data = ConstantLengthDataset(tokenizer, texts, infinite=True, seq_length=1024)\n" +
+                         kProgramArguments) == "sequence_length=1024");
+    // The trainer's own counts
+    CHECK(program_length(kProgramModel + "tokens = tokenizer(text, truncation=True, max_length=64)\n"
+                                         "args = SFTConfig(output_dir='.', max_length=4096, per_device_train_batch_size=1)\n") ==
+          "sequence_length=4096");
+}
+
+// Gemma 3 by QLoRA; DeepSeek 7B on texts of one's own: the type hangs on the card
+TEST_CASE("questions to the card: Ampere is the oldest that is counted") {
+    const auto precision = [](const std::string& before, const std::string& how) {
+        return some(first_of_script(kProgramStart + kProgramModel + before +
+                                    "args = TrainingArguments(output_dir='.', per_device_train_batch_size=2, " + how + ")\n"),
+                    {"precision"});
+    };
+    const std::string typed =
+        "if torch.cuda.get_device_capability()[0] >= 8:\n    torch_dtype = torch.bfloat16\nelse:\n    torch_dtype = torch.float16\n";
+    const std::string how = "fp16=True if torch_dtype == torch.float16 else False, bf16=True if torch_dtype == torch.bfloat16 else False";
+    CHECK(precision(typed, how) == R"(precision="bf16")");
+    const std::string counted =
+        "use_bf16 = False\nif torch.cuda.is_available():\n    major_version, _ = torch.cuda.get_device_capability()\n"
+        "    if major_version >= 8:\n        use_bf16 = True\n    else:\n        print('old')\n";
+    CHECK(precision(counted, "fp16=not use_bf16, bf16=use_bf16") == R"(precision="bf16")");
+    std::string newer = typed;
+    newer.replace(newer.find(">= 8"), 4, ">= 9");  // Hopper: some of the catalogue
+    CHECK(precision(newer, how) == "precision=?");
+}
+
+// Preferences distilled into a Qwen 0.5B: TRL before 0.13, which kept what layers made
+TEST_CASE("SFTTrainer of the time when it took the length itself") {
+    const auto again = [](const std::string& given) {
+        return some(first_of_script(kProgramStart +
+                                    "config = SFTConfig(output_dir='.', per_device_train_batch_size=1, fp16=True)\n"
+                                    "trainer = SFTTrainer(model='Qwen/Qwen2.5-0.5B-Instruct', args=config" +
+                                    given + ")\n"),
+                    {"model", "recompute", "sequence_length"});
+    };
+    const std::string qwen = again(", dataset_text_field='text', max_seq_length=1024");
+    CHECK(qwen.find(R"(recompute="none" sequence_length=1024)") != std::string::npos);
+    CHECK(again("").find(R"(recompute="full")") != std::string::npos);
+}
+
+TEST_CASE("a model by a default that has a name; trainers that are not counted, with arguments from elsewhere") {
+    const std::string deepseek =
+        kProgramStart +
+        "import argparse\nDEFAULT_MODEL_NAME = 'deepseek-ai/deepseek-llm-7b-base'\ndef train(model_name, output_dir):\n"
+        "    model = AutoModelForCausalLM.from_pretrained(model_name)\n"
+        "    args = TrainingArguments(output_dir=output_dir, per_device_train_batch_size=4, fp16=True)\n"
+        "if __name__ == '__main__':\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--model_name', type=str, default=DEFAULT_MODEL_NAME)\n"
+        "    parser.add_argument('--output_dir', type=str, default='out')\n    args = parser.parse_args()\n"
+        "    train(args.model_name, args.output_dir)\n";
+    CHECK(first_of_script(deepseek)["job"]["model"]["_name_or_path"] == "deepseek-ai/deepseek-llm-7b-base");
+    // HuatuoGPT-o1's PPO: a trainer of its own file, and HfArgumentParser
+    const Json ppo = first_of_script(
+        "from ppo_utils.ppo_trainer import PPOTrainer\nparser = HfArgumentParser((ScriptArguments, PPOConfig, ModelConfig))\n"
+        "script_args, training_args, model_config = parser.parse_args_into_dataclasses()\n"
+        "trainer = PPOTrainer(config=training_args, policy=policy, ref_policy=ref_policy, train_dataset=data)\ntrainer.train()\n");
+    CHECK(ids(ppo["refused"]) == "import_plan.refused.mode");
+    CHECK(json(api::import_plan(R"({"text": "class PPOTrainer(Trainer):\n    def step(self):\n        pass\n", "set": {}})"))["ok"] ==
+          false);
+}
