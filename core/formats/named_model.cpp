@@ -13,10 +13,10 @@ namespace {
 
 // Parts of a name that do not tell the sizes: how it was trained on, in which numbers its file has them, what it was to be run with.
 constexpr std::string_view kSilent[] = {
-    "meta",    "instruct", "chat",     "base", "hf",    "pt",   "it",   "pretrain", "pretraining", "finetune", "sft",   "dpo",
-    "full",    "text",     "thinking", "yaml", "yml",   "json", "v0",   "config",   "recipe",      "provider", "model", "performance",
-    "preview", "mcore",    "bf16",     "fp16", "fp8",   "int4", "int8", "bnb",      "4bit",        "8bit",     "awq",   "gptq",
-    "gpu",     "gpus",     "h100",     "b200", "gb200", "h200", "a100", "128k",     "8k",          "16k",      "64k"};
+    "meta",    "instruct", "chat",     "base", "hf",   "pt",    "it",   "pretrain", "pretraining", "finetune", "sft",   "dpo",
+    "full",    "text",     "thinking", "yaml", "yml",  "json",  "v0",   "config",   "recipe",      "provider", "model", "performance",
+    "preview", "mcore",    "bf16",     "fp16", "fp8",  "int4",  "int8", "bnb",      "4bit",        "8bit",     "awq",   "gptq",
+    "unsloth", "gpu",      "gpus",     "h100", "b200", "gb200", "h200", "a100",     "128k",        "8k",       "16k",   "64k"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kMostEntries = 20'000, kLongestList = 200;
 using Token = PythonToken;
-
 class Reader {
  public:
     Reader(std::vector<Token> tokens, const NamesSet& set, bool sections) : tokens_(std::move(tokens)), set_(set), sections_(sections) {
@@ -63,8 +62,7 @@ class Reader {
             if (called.empty() || called.back().empty() || !name(i) || !sign(i + 1, "=") || !(sign(i - 1, "(") || sign(i - 1, ",")))
                 continue;
             std::size_t end = i + 2;
-            const auto value = literal(end);
-            if (value && ends_value(end)) calls_[called.back()][tokens_[i].value].insert(dumped(*value));
+            if (const auto value = literal(end); value && ends_value(end)) calls_[called.back()][tokens_[i].value].insert(dumped(*value));
         }
         add_positions(tokens_, functions_, calls_);
     }
@@ -81,7 +79,7 @@ class Reader {
             at_ = def + 2;
             for (const auto& [parameter, value] : given_to(calls_, function_)) {
                 variables_[{function_, parameter}] = value;
-                if (value.is_string() && parameter.find("model") != std::string::npos) add(parameter, value, first.line, "");
+                if (value.is_string() && names_model(parameter)) add(parameter, value, first.line, "");
             }
             parameters_next_ = true;
         } else if (first.column == 0 && scopes_.back().name != "" && !(first.value == "return")) {
@@ -117,8 +115,10 @@ class Reader {
     std::size_t note_argument(std::size_t at) {
         const PythonArgument one = python_argument(tokens_, at + 1);
         if (one.key.empty()) return one.end;
-        if (one.usual != kNotSaid) variables_[{"", "args." + one.key}] = Json::parse(one.usual, nullptr, false);
-        if (const auto usual = one.variable.empty() ? std::nullopt : known(one.variable)) variables_[{"", "args." + one.key}] = *usual;
+        auto usual = one.variable.empty() ? std::nullopt : known(one.variable);
+        if (one.usual != kNotSaid) usual = Json::parse(one.usual, nullptr, false);
+        if (usual) variables_[{"", "args." + one.key}] = *usual;
+        if (usual && usual->is_string() && names_model(one.key)) add("args." + one.key, *usual, tokens_[at].line, "");
         if (one.none) variables_[{"", kUnlessSaid + ("args." + one.key)}] = true;
         return one.end;
     }

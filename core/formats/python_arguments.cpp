@@ -66,6 +66,30 @@ PythonArguments::PythonArguments(const PythonTokens& tokens, const std::vector<E
         values_[entry.key] = open || other ? std::nullopt : std::optional(entry.value);
         said_.emplace(std::pair(entry.line, entry.key), entry);
     }
+    read_classes();
+}
+
+// "class Config: batch_size: int = 2" and "cfg = Config()" or "def train(cfg: Config)": cfg.batch_size is 2.
+void PythonArguments::read_classes() {
+    std::string inside;
+    std::size_t margin = 0;
+    for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) {
+        const bool begins = i == 0 || tokens_[i - 1].kind == PythonToken::line_end;
+        if (begins && tokens_[i].kind != PythonToken::line_end && tokens_[i].column <= margin) inside.clear();
+        if (begins && is_token(tokens_, i, PythonToken::name, "class") && name_at(tokens_, i + 1)) {
+            inside = tokens_[i + 1].value, margin = tokens_[i].column;
+        } else if (begins && !inside.empty() && name_at(tokens_, i) && sign_at(tokens_, i + 1, ":") && name_at(tokens_, i + 2) &&
+                   sign_at(tokens_, i + 3, "=") && ends_at(tokens_, i + 5)) {
+            if (const auto value = value_at(i + 4); value && !name_at(tokens_, i + 4)) fields_[inside][tokens_[i].value] = *value;
+        }
+    }
+    for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+        const bool typed = name_at(tokens_, i) && sign_at(tokens_, i + 1, ":"), made = name_at(tokens_, i) && sign_at(tokens_, i + 1, "=");
+        if ((!typed && !made) || !name_at(tokens_, i + 2) || !fields_.contains(tokens_[i + 2].value)) continue;
+        const bool called = made && sign_at(tokens_, i + 3, "("), plain_call = called && sign_at(tokens_, i + 4, ")");
+        const auto [known, fresh] = objects_.emplace(tokens_[i].value, tokens_[i + 2].value);
+        if ((made && !plain_call) || (!fresh && known->second != tokens_[i + 2].value)) known->second.clear();
+    }
 }
 
 void PythonArguments::dictionary(std::size_t& at, const std::string& prefix, std::vector<Entry>& into, int depth) const {
@@ -186,6 +210,11 @@ std::optional<Json> PythonArguments::value_at(std::size_t at) const {
     if (token.value == "True" || token.value == "False") return token.value == "True";
     if (token.value == "None") return Json();
     if (token.value.starts_with(kTorch)) return plain(token.value);
+    const std::size_t dot = token.value.find('.');
+    const auto object = dot == std::string::npos ? objects_.end() : objects_.find(token.value.substr(0, dot));
+    if (object != objects_.end())
+        if (const auto made = fields_.find(object->second); made != fields_.end())
+            if (const auto field = made->second.find(token.value.substr(dot + 1)); field != made->second.end()) return field->second;
     const auto known = values_.find(token.value);
     return known == values_.end() || !known->second ? std::nullopt : std::optional(plain(*known->second));
 }

@@ -44,8 +44,12 @@ class PythonArguments {
 
     const PythonTokens& tokens_;
     const NamesSet& set_;
+    void read_classes();
+
     std::map<std::string, std::optional<Json>> values_;                // nothing: it has several, or one that is not told
     std::multimap<std::pair<std::int64_t, std::string>, Entry> said_;  // by line and name
+    std::map<std::string, std::map<std::string, Json>> fields_;        // of a class, with their defaults
+    std::map<std::string, std::string> objects_;                       // made of such a class, with nothing said; "" where something is
     mutable std::size_t steps_ = 0;
     bool sections_;
 };

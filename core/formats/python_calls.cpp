@@ -79,6 +79,8 @@ PythonArgument python_argument(const CallTokens& tokens, std::size_t at) {
         if (depth != 1) continue;
         const bool named = tokens[i].kind == PythonToken::text && tokens[i].value.starts_with("--");
         if (named && read.key.empty()) read.key = tokens[i].value.substr(2);
+        const bool acts = is_token(tokens, i, PythonToken::name, "action") && has_sign_at(tokens, i + 1, "=");
+        if (acts && is_token(tokens, i + 2, PythonToken::text, "store_true") && read.usual == kNotSaid) read.usual = "false";
         if (!has_name_at(tokens, i) || tokens[i].value != "default" || !has_sign_at(tokens, i + 1, "=")) continue;
         const std::size_t minus = has_sign_at(tokens, i + 2, "-") ? 1 : 0, value_at = i + 2 + minus;
         const bool alone = has_sign_at(tokens, value_at + 1, ",") || has_sign_at(tokens, value_at + 1, ")");

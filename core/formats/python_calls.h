@@ -35,6 +35,8 @@ struct PythonArgument {
 // Of the call whose bracket opens at `at`.
 PythonArgument python_argument(const std::vector<PythonToken>& tokens, std::size_t at);
 
+// Whether an argument of that name says which model is trained.
+inline bool names_model(std::string_view key) { return key.find("model") != std::string_view::npos; }
 // Whether a function of that name is a recipe that a module called after its model holds: "llama3_8b.pretrain_config".
 inline bool is_recipe(std::string_view called) {
     return called == "pretrain_recipe" || called == "finetune_recipe" || called == "pretrain_config";

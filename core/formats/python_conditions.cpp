@@ -99,7 +99,7 @@ std::vector<PythonToken> with_known_cards(std::vector<PythonToken> tokens) {
     return all;
 }
 
-std::optional<bool> python_truth(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
+static std::optional<bool> single_truth(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
     using Kind = PythonToken::Kind;
     if (const auto capable = python_capable(tokens, at)) return capable;
     const bool called = is_token(tokens, at, Kind::name, "bool") && is_token(tokens, at + 1, Kind::sign, "(");
@@ -122,6 +122,18 @@ std::optional<bool> python_truth(const std::vector<PythonToken>& tokens, std::si
     }
     if (called && !is_token(tokens, at++, Kind::sign, ")")) return std::nullopt;
     return truth ? std::optional(*truth != negated) : std::nullopt;
+}
+
+// "a and b and not c", "a or b": not both.
+std::optional<bool> python_truth(const std::vector<PythonToken>& tokens, std::size_t& at, const PythonNames& known) {
+    auto truth = single_truth(tokens, at, known);
+    if (!truth || at >= tokens.size()) return truth;
+    const std::string joint = tokens[at].value;
+    while (truth && (joint == "and" || joint == "or") && is_token(tokens, at, PythonToken::name, joint)) {
+        const auto next = single_truth(tokens, ++at, known);
+        truth = !next ? next : joint == "and" ? *truth && *next : *truth || *next;
+    }
+    return truth;
 }
 
 namespace {
@@ -239,7 +251,8 @@ std::optional<Json> python_computed(const std::vector<PythonToken>& tokens, std:
     }
     const bool ends = value && !(at < tokens.size() && tokens[at].kind == PythonToken::sign &&
                                  std::string_view("=!<>").find(tokens[at].value[0]) != std::string_view::npos);
-    if (ends && !is_token(tokens, at, PythonToken::name, "is")) return value;
+    const bool more = is_token(tokens, at, PythonToken::name, "is") || is_token(tokens, at, PythonToken::name, "and");
+    if (ends && !more) return value;
     at = begin;
     const auto truth = python_truth(tokens, at, known);
     return truth ? std::optional(Json(*truth)) : std::nullopt;

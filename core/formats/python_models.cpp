@@ -169,6 +169,8 @@ class ModelReader {
         const auto known = std::find_if(all_.rbegin(), all_.rend(), [&](const Entry& one) { return one.key == first.value; });
         if (first.kind == PythonToken::name && known != all_.rend() && known->value.is_string() && known->open.empty())
             return Entry{"model_name_or_path", known->shown, known->value, known->line};
+        const auto field = has_sign_at(tokens_, at + 3, ")") || has_sign_at(tokens_, at + 3, ",") ? reader_.value_at(at + 2) : std::nullopt;
+        if (field && field->is_string()) return Entry{"model_name_or_path", first.value, *field, first.line};  // cfg.model_name
         return std::nullopt;
     }
 

@@ -82,6 +82,42 @@ TEST_CASE("SFTTrainer of the time when it took the length itself") {
     CHECK(again("").find(R"(recompute="full")") != std::string::npos);
 }
 
+// A GPT-2 whose settings are a class; Qwen3 by LoRA, unless the command asks for all; a Korean model in bf16, where the card can
+TEST_CASE("fields of a class, switches of a command, conditions side by side") {
+    const std::string fields =
+        "@dataclass\nclass TrainingConfig:\n    model_name: str = \"gpt2\"\n    batch_size: int = 2\n    lora_r: int = 8\n"
+        "    max_length: int = 32\n    seed: int = 42\n\ndef prepare(texts, tokenizer, max_length):\n"
+        "    return tokenizer(texts, truncation=True, max_length=max_length)\n\ndef train(cfg: TrainingConfig):\n"
+        "    model = AutoModelForCausalLM.from_pretrained(cfg.model_name)\n"
+        "    part = LoraConfig(r=cfg.lora_r, target_modules=['c_attn'])\n    model = get_peft_model(model, part)\n"
+        "    args = TrainingArguments(output_dir='.', per_device_train_batch_size=cfg.batch_size, fp16=True)\n"
+        "    trainer = Trainer(model=model, args=args)\n\ndef main():\n    cfg = TrainingConfig()\n    train(cfg)\n";
+    const Json small = first_of_script(kProgramStart + fields);
+    CHECK(some(small, {"micro_batch", "lora_rank", "lora_targets"}) == R"(micro_batch=2 lora_rank=8 lora_targets="query,key,value")");
+    CHECK(small["job"]["model"]["_name_or_path"] == "openai-community/gpt2");
+    std::string other = fields;
+    other.replace(other.find("= TrainingConfig()"), 18, "= TrainingConfig(batch_size=16)");
+    CHECK(some(first_of_script(kProgramStart + other), {"micro_batch"}) == "micro_batch=?");
+    const auto part = [](const std::string& action) {
+        return some(first_of_script(kProgramStart + "parser = argparse.ArgumentParser()\nparser.add_argument('--full_finetune', action='" +
+                                    action + "')\nargs = parser.parse_args()\n" + kProgramModel +
+                                    "peft_config = None\nif not args.full_finetune:\n"
+                                    "    peft_config = LoraConfig(r=16, target_modules=['q_proj'])\n"
+                                    "config = SFTConfig(output_dir='.', per_device_train_batch_size=1, max_length=512)\n"
+                                    "trainer = SFTTrainer(model=model, args=config, peft_config=peft_config)\n"),
+                    {"trained", "lora_rank"});
+    };
+    CHECK(part("store_true") == R"(trained="lora" lora_rank=16)");
+    const auto precision = [](const std::string& condition) {
+        return some(
+            first_of_script(kProgramStart + kProgramModel + "able = " + condition +
+                            "\nargs = TrainingArguments(output_dir='.', per_device_train_batch_size=2, bf16=able, fp16=not able)\n"),
+            {"precision"});
+    };
+    CHECK(precision("torch.cuda.is_available() and torch.cuda.get_device_capability(0)[0] >= 8") == R"(precision="bf16")");
+    CHECK(precision("torch.cuda.is_available() and somebody_says_so") == "precision=?");
+}
+
 TEST_CASE("a model by a default that has a name; trainers that are not counted, with arguments from elsewhere") {
     const std::string deepseek =
         kProgramStart +
