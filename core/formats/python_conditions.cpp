@@ -62,18 +62,18 @@ std::optional<bool> python_capable(const std::vector<PythonToken>& tokens, std::
 
 // Behind "torch.cuda.get_device_capability(…)" and, where it stands there, "[0]"; `at`: it is no such call.
 static std::size_t behind_capability(const std::vector<PythonToken>& tokens, std::size_t at) {
-    constexpr std::size_t kLongest = 8;
+    constexpr std::size_t kLongestQuestion = 8;
     const bool asks = at < tokens.size() && tokens[at].kind == PythonToken::name &&
                       last_part(tokens[at].value) == "get_device_capability" && has_sign_at(tokens, at + 1, "(");
     std::size_t end = asks ? at + 2 : at;
-    while (asks && end < at + kLongest && !has_sign_at(tokens, end, ")")) ++end;
+    while (asks && end < at + kLongestQuestion && !has_sign_at(tokens, end, ")")) ++end;
     if (!asks || !has_sign_at(tokens, end, ")")) return at;
     const bool major = has_sign_at(tokens, end + 1, "[") && is_token(tokens, end + 2, PythonToken::number, "0");
     return end + (major ? 4 : 1);
 }
 
 std::vector<PythonToken> with_known_cards(std::vector<PythonToken> tokens) {
-    constexpr double kOldest = 8;  // Ampere
+    constexpr double kAmpere = 8;
     std::vector<PythonToken> all;
     std::set<std::string> majors;  // "major, minor = torch.cuda.get_device_capability()"
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -88,7 +88,7 @@ std::vector<PythonToken> with_known_cards(std::vector<PythonToken> tokens) {
         const bool more = end > i && (has_sign_at(tokens, end, ">=") || has_sign_at(tokens, end, ">")) && end + 1 < tokens.size() &&
                           tokens[end + 1].kind == PythonToken::number;
         const Json least = more ? python_number(tokens[end + 1].value) : Json();
-        if (!least.is_number() || least.get<double>() > kOldest - (tokens[end].value == ">" ? 1 : 0)) {
+        if (!least.is_number() || least.get<double>() > kAmpere - (tokens[end].value == ">" ? 1 : 0)) {
             all.push_back(tokens[i]);
             continue;
         }
