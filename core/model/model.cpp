@@ -83,7 +83,7 @@ Recognised read_family(ConfigReader& read, const Json& config, Model& model, Imp
     for (const Unsupported& one : unsupported(*recognised.family, config)) {
         const Json& value = config[std::string(one.key)];
         Text why = Text("problem.unsupported", one.what).with("key", one.key);
-        if (one.what == "other_layers") why.with("type", shown(value.is_array() ? value[0] : value));
+        if (!recognised.known) why.with("value", value);
         read.problem(one.key, "unsupported", shown(value), std::move(why), "suggestion.covered_model", nullptr);
     }
     for (const auto& [key, usual, value] : kOverrides) model.*value = read.flag(key, recognised.family->*usual);
@@ -139,14 +139,12 @@ void read_sizes(ConfigReader& read, const Json& config, const Recognised& recogn
         model.ffn = std::max<std::int64_t>(model.ffn / 2, 1);
     constexpr std::string_view kWithoutKey[] = {"gpt2", "gpt_neo", "gpt_neox", "bloom", "opt"};  // others leave the key out only by default
     const bool has_kv_heads = std::find(std::begin(kWithoutKey), std::end(kWithoutKey), family.type) == std::end(kWithoutKey);
-    const bool as_many = family.kv_heads_default == 0 || !recognised.known;
-    const std::int64_t usual = !as_many                                                 ? family.kv_heads_default
-                               : read.flag("multi_query", family.type == "gpt_bigcode") ? 1
-                                                                                        : model.heads;
+    const bool one = family.kv_heads_default == 1, as_many = family.kv_heads_default <= 1 || !recognised.known;  // one: unless it is told
+    const std::int64_t usual = !as_many ? family.kv_heads_default : read.flag("multi_query", one) ? 1 : model.heads;
     if (family.has(falcon_keys))
         model.kv_heads = falcon_kv_heads(read, model);
     else
-        model.kv_heads = read.optional(kKvHeads, kHeadsRange, usual, has_kv_heads ? class_default(model) : Text());
+        model.kv_heads = read.optional(kKvHeads, kHeadsRange, usual, has_kv_heads && !one ? class_default(model) : Text());
     if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model));
     model.max_positions = read.optional(kPositions, kPositionsRange, 0);
     model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0));
@@ -334,8 +332,7 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     ConfigReader read(config, path, problems, report);
     Model model;
     const Recognised recognised = read_family(read, config, model, report);
-    if (problems.size() != problems_before && problems[problems_before].field == read.path("model_type"))
-        return std::nullopt;  // such a model has other keys
+    if (!recognised.known && problems.size() != problems_before) return std::nullopt;  // such a model may have other keys
     read_sizes(read, config, recognised, model);
     read_structure(read, *recognised.family, model);
     if (recognised.family->experts != nullptr) read_experts(read, recognised, model);

@@ -34,7 +34,7 @@ static constexpr Family kFamilies[] = {
     {"gemma3_text", true, true, 4, 256, false, false, false, false, true, 4, nullptr, &kGemma3Window, gelu_gate | norms_in_32_bits, 8,
      262'208},
     {"gpt2", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, joined_qkv | gelu_steps},
-    {"gpt_bigcode", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, joined_qkv},
+    {"gpt_bigcode", false, true, 1, 0, true, true, true, true, false, 2, nullptr, nullptr, joined_qkv},
     {"gpt_neox", false, false, 0, 0, true, true, true, false, false, 2, nullptr, nullptr, joined_qkv | parallel_norms},
     {"gpt_neo", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, gelu_steps},
     {"opt", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, relu},
@@ -69,8 +69,6 @@ static constexpr Unsupported kUnsupported[] = {
     {"mamba_d_state", "state_space"},
     {"ssm_state_size", "state_space"},
     {"state_size", "state_space"},
-    {"hybrid_override_pattern", "state_space"},
-    {"attn_layer_period", "state_space"},  // Jamba: attention in one of so many layers
     {"linear_num_key_heads", "linear_attention"},
     {"linear_attn_config", "linear_attention"},
     {"attn_type_list", "mixed_attention"},
@@ -140,19 +138,20 @@ Recognised recognise(const std::string& type, const Json& config) {
 // Parts of the model_type of those that have an encoder alone (what has one beside a decoder says is_encoder_decoder), and of those with
 // recurrent layers, state spaces or linear attention (transformers, models/*/configuration_*.py; flash-linear-attention, fla/models),
 // without "-" and "_". A short one is the whole type. One text, for the module is downloaded.
-static constexpr std::string_view kNoDecoders =
-    ",bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,wav2vec2,hubert,vit,deit,beit,swin,dinov2,clip,siglip,";
-static constexpr std::string_view kOtherLayers =
-    ",mamba,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,deltaproduct,linearattn,hyena,gla,gsa,kda,";
+static constexpr std::string_view kNotCounted =
+    ",mamba,jamba,nemotronh,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,linearattn,gla,"
+    "bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,wav2vec2,hubert,clip,siglip,";
+static constexpr std::size_t kFirstEncoder = kNotCounted.find("bert");
 
-static bool is_among(std::string_view list, const std::string& type) {
-    for (std::size_t at = 1; at < list.size();) {
-        const std::size_t end = list.find(',', at);
-        const std::string_view part = list.substr(at, end - at);
-        if (part == type || (part.size() > 3 && type.find(part) != std::string::npos)) return true;
+// Where the type stands among them; npos: nowhere.
+static std::size_t place_among(const std::string& type) {
+    for (std::size_t at = 1; at < kNotCounted.size();) {
+        const std::size_t end = kNotCounted.find(',', at);
+        const std::string_view part = kNotCounted.substr(at, end - at);
+        if (part == type || (part.size() > 3 && type.find(part) != std::string::npos)) return at;
         at = end + 1;
     }
-    return false;
+    return std::string::npos;
 }
 
 // Of such a model the key that says so, "" where there is none. Where no type is given, the class says it.
@@ -165,10 +164,9 @@ static Unsupported what_it_is(const Json& config) {
         for (const char* end : {"For", "Model", "LMHead"}) name = name.substr(0, name.find(end));
     }
     std::erase_if(name, [](char c) { return c == '-' || c == '_'; });
-    name = lower_case(name);
-    const bool layers = is_among(kOtherLayers, name);
-    if (!layers && !is_among(kNoDecoders, name)) return {"", ""};
-    return {typed ? "model_type" : "architectures", layers ? "other_layers" : "no_decoder"};
+    const std::size_t place = place_among(lower_case(name));
+    if (place == std::string::npos) return {"", ""};
+    return {typed ? "model_type" : "architectures", typed && place < kFirstEncoder ? "other_layers" : "no_decoder"};
 }
 
 std::vector<Unsupported> unsupported(const Family& family, const Json& config) {

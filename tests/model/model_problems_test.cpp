@@ -152,8 +152,8 @@ TEST_CASE("types with other layers than attention are refused by their name, and
         const Problems problems = problems_of(json(config));
         REQUIRE(problems.size() == 1);
         const Json one = to_json(problems[0]);
-        return problems[0].field + " " + one["message"]["id"].get<std::string>() + " " + one["message"]["args"]["type"].get<std::string>() +
-               " " + one["suggestion"]["id"].get<std::string>();
+        return problems[0].field + " " + one["message"]["id"].get<std::string>() + " " +
+               one["message"]["args"]["value"].get<std::string>() + " " + one["suggestion"]["id"].get<std::string>();
     };
     const auto words = [](const std::string& type) {
         return "model_type problem.unsupported.other_layers " + type + " suggestion.covered_model";
