@@ -81,10 +81,10 @@ Recognised read_family(ConfigReader& read, const Json& config, Model& model, Imp
         report.assumed.push_back({"model_type", model.type, recognised.why});
     }
     for (const Unsupported& one : unsupported(*recognised.family, config)) {
-        const Json& value = config[std::string(one.key)];
+        const Json value = shown(config[std::string(one.key)]);
         Text why = Text("problem.unsupported", one.what).with("key", one.key);
         if (!recognised.known) why.with("value", value);
-        read.problem(one.key, "unsupported", shown(value), std::move(why), "suggestion.covered_model", nullptr);
+        read.problem(one.key, "unsupported", value, std::move(why), "suggestion.covered_model", nullptr);
     }
     for (const auto& [key, usual, value] : kOverrides) model.*value = read.flag(key, recognised.family->*usual);
     if (recognised.family->has(glm_keys)) model.qk_norm = read.flag("use_qk_norm", model.qk_norm);  // GLM's name for it
