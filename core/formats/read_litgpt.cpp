@@ -200,10 +200,10 @@ void read_litgpt(Import& in) {
     in.set("sequence_length", in.whole({"train.max_seq_length", "max_seq_length"}, "sequence_length"));
     for (const char* key : {"model_config.block_size", "model.block_size"})
         if (pretrain && !in.job.contains("sequence_length")) in.set("sequence_length", in.whole(key, "sequence_length"));
-    const auto devices = in.text("devices", "gpus") == "auto" ? std::nullopt : in.whole("devices", "gpus");
+    const std::int64_t devices = in.text("devices", "gpus") == "auto" ? 0 : in.whole("devices", "gpus").value_or(0);
     const std::int64_t nodes = in.whole("num_nodes", "gpus").value_or(1);
-    if (devices && *devices > 0 && *devices <= 1'024 && nodes > 0 && nodes <= 100'000)
-        in.job["gpus"] = *devices * nodes;
+    if (devices > 0 && devices <= 1'024 && nodes > 0 && nodes <= 100'000)
+        in.job["gpus"] = devices * nodes;
     else if (!in.has("devices") && !pretrain && !in.hangs("gpus") && !in.has("settings_file"))
         in.job["gpus"] = nodes > 0 && nodes <= 100'000 ? nodes : 1;  // its default is one device
     in.ask("gpus");
