@@ -82,7 +82,7 @@ bool read_own_sizes(Import& in, std::string_view path) {
 }
 
 std::string read_component(Import& in) {
-    const std::string path = in.text(joined({"model.", kPart}), "model").value_or("");
+    std::string path = in.text(joined({"model.", kPart}), "model").value_or("");
     if (path.empty() || read_own_sizes(in, path)) return path;
     if (const CatalogModel* found = model_called(function_of(path)))
         in.job["model"] = as_requested(*found);
