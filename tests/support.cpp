@@ -1,6 +1,18 @@
 #include "support.h"
 
+#if defined(__has_feature)
+#define FOURFOLD_HAS(what) __has_feature(what)
+#else
+#define FOURFOLD_HAS(what) 0
+#endif
+
 namespace fourfold::tests {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__EMSCRIPTEN__) || FOURFOLD_HAS(address_sanitizer)
+const bool kSlowBuild = true;
+#else
+const bool kSlowBuild = false;
+#endif
 
 Json json(std::string_view text) { return Json::parse(text.begin(), text.end(), nullptr, false); }
 

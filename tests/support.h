@@ -8,17 +8,8 @@
 namespace fourfold::tests {
 
 // Sanitizers and WebAssembly take many times as long: what runs over thousands of jobs looks at some of them there.
-#if defined(__SANITIZE_ADDRESS__) || defined(__EMSCRIPTEN__)
-inline constexpr bool kSlowBuild = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr bool kSlowBuild = true;
-#else
-inline constexpr bool kSlowBuild = false;
-#endif
-#else
-inline constexpr bool kSlowBuild = false;
-#endif
+// Where the core was built, not the test.
+extern const bool kSlowBuild;
 
 // Not inline: the library's parser and printer are compiled once.
 Json json(std::string_view text);
