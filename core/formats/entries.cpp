@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/edit_distance.h"
 #include "base/text.h"
+#include "formats/near_keys.h"
 #include "formats/shell.h"
 
 namespace fourfold {
@@ -53,6 +54,7 @@ static bool is_slip(const Json& value) {
 }
 
 const Entry* Import::last(std::string_view key) const {
+    if (!sought.contains(key)) sought.emplace(key);
     const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const Entry& one) { return one.key == key; });
     return found == entries.rend() ? nullptr : &*found;
 }
@@ -140,6 +142,8 @@ void Import::mark(std::string_view key, Fate fate) {
 }
 
 void Import::mark_all(std::span<const std::string_view> patterns, Fate fate) {
+    for (const std::string_view pattern : patterns)
+        if (pattern.find('*') == pattern.npos && !sought.contains(pattern)) sought.emplace(pattern);
     for (Entry& entry : entries)
         if (entry.fate == Fate::unknown &&
             std::any_of(patterns.begin(), patterns.end(), [&](std::string_view one) { return matches(one, entry.key); }))
@@ -260,13 +264,15 @@ Json to_json(const Import& import) {
         value = without_marks(value);
         const bool says_nothing = entry.fate == Fate::unknown && said.is_null();
         if (value.size() > kLongest) value.resize(kLongest);
-        keys.push_back(Object()
-                           .add("key", entry.shown.substr(0, kLongest))
-                           .add("value", value)
-                           .add("line", entry.line)
-                           .add("fate", id_of(says_nothing ? Fate::no_number : entry.fate))
-                           .add("fields", Json(entry.fields))
-                           .add("names", Json(entry.open)));
+        Json key = Object()
+                       .add("key", entry.shown.substr(0, kLongest))
+                       .add("value", value)
+                       .add("line", entry.line)
+                       .add("fate", id_of(says_nothing ? Fate::no_number : entry.fate))
+                       .add("fields", Json(entry.fields))
+                       .add("names", Json(entry.open));
+        if (std::string near = near_key(import, entry); !near.empty()) key["near"] = std::move(near);
+        keys.push_back(std::move(key));
     }
     return Object()
         .add("job", import.job)

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class Import {
     std::vector<std::string> asked;                // what must be known and is not there
     std::vector<std::string> touched;              // names that some entry hangs on
     std::map<std::string, std::string> answers{};  // what was asked for before
+    // Keys that a reader looked for, there or not.
+    mutable std::set<std::string, std::less<>> sought{};
 
     // Readers of the last entry of that key; `field` is what it sets. They mark it as used, or as open.
     bool has(std::string_view key) const { return last(key) != nullptr && !last(key)->value.is_null(); }

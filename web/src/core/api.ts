@@ -892,6 +892,7 @@ export type ImportedKey = {
     fate: KeyFate;
     fields: string[];
     names: string[];
+    near?: string;
 };
 
 // "used"; "no_number": known, and it changes no number here; "contradicted": a later one of the same name counts; "open": it hangs on a name that the script does not set; "unknown": not understood.
