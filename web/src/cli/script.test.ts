@@ -28,6 +28,14 @@ test('what is missing is asked for with the option that gives it', async () => {
     expect(job).toMatchObject({ gpus: 32, tensor_parallel: 2, micro_batch: 1 });
 });
 
+test('a key that was not understood is told the one that it may be', async () => {
+    const odd = { key: '--num-layesr', value: '8', line: 3, fate: 'unknown' as const, fields: [], names: [], near: '--num-layers' };
+    const alike = { ...script, jobs: script.jobs.map((plan) => ({ ...plan, keys: [odd] })) };
+    const telling = { import_plan: () => JSON.stringify(alike) } as unknown as Fourfold;
+    const { notes } = await readScript('run.sh', 'x', telling, catalog, { set: {}, start: 1 });
+    expect(notes.join(' ')).toContain('--num-layesr (Did you mean: --num-layers)');
+});
+
 test('a start that is not there', async () => {
     expect((await readScript('run.sh', 'x', core, catalog, { set: {}, start: 3 })).complaints).toEqual([
         '“run.sh” starts one run. Choose one of them with --start.',

@@ -1,5 +1,5 @@
 // A launch script as the job that it starts. What the script leaves open is asked of whoever called, never guessed.
-import type { Answers, Catalog, ImportedPlan, Json } from '../core/api';
+import type { Answers, Catalog, ImportedKey, ImportedPlan, Json } from '../core/api';
 import { readSettings } from '../formats/settings';
 import { problemText } from '../shared/names';
 import { allAuto } from '../state/state';
@@ -47,7 +47,8 @@ function complaintsOf({ asked, keys, refused }: ImportedPlan, questions: readonl
 }
 
 function notesOf({ keys, notes }: ImportedPlan, complete: boolean): string[] {
-    const of = (fate: 'unknown' | 'open') => [...new Set(keys.filter((key) => key.fate === fate).map(({ key }) => key))];
+    const told = ({ key, near }: ImportedKey): string => (near ? `${key} (${say('formats.models.near')} ${near})` : key);
+    const of = (fate: 'unknown' | 'open') => [...new Set(keys.filter((key) => key.fate === fate).map(told))];
     const [unknown, open] = [of('unknown'), of('open')];
     return [
         ...notes.map(tell),

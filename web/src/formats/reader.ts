@@ -1,5 +1,6 @@
 import type { Answers, Requests } from '../core/api';
 import { Core } from '../core/client';
+import { fetchWords } from '../words/words';
 import { createReader, readerCode } from './reader-thread';
 import { readSettings } from './settings';
 
@@ -24,7 +25,8 @@ export const measure: Core['measure'] = async (text, said) => {
 export async function importPlan({ text = '', set = {} }: Requests['import_plan']): Promise<Answers['import_plan']> {
     const read = await readSettings(text, set);
     if ('problems' in read) return { ok: false, version: 2, problems: read.problems };
-    return readerNow().importPlan(read.request);
+    const [answer] = await Promise.all([readerNow().importPlan(read.request), fetchWords('formats')]); // what is said of its keys
+    return answer;
 }
 
 export const findModels = (request: Requests['find_models']): Promise<Answers['find_models']> => readerNow().findModels(request);

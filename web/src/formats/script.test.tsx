@@ -14,6 +14,14 @@ test('every argument stands under what became of it, with its line', () => {
     for (const { key } of plan.keys) expect(text()).toContain(key);
 });
 
+test('a key that was not understood is told the one that it may be', () => {
+    const odd = { key: '--num-layesr', value: '8', line: 3, fate: 'unknown' as const, fields: [], names: [], near: '--num-layers' };
+    const { text } = show(
+        <ScriptReport script={{ ...script, jobs: [{ ...plan, keys: [odd] }] }} chosen={0} choose={vi.fn()} set={{}} answer={vi.fn()} />,
+    );
+    expect(text()).toContain('Did you mean: --num-layers');
+});
+
 test('several starts: one is chosen; what would be refused is said', () => {
     const choose = vi.fn();
     const refused = [{ id: 'import_plan.refused.gather' }];

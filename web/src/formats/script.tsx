@@ -16,10 +16,12 @@ interface Props {
 const fieldLabel = (key: string): string => tell({ id: `field.${key}` });
 const FATES: readonly KeyFate[] = ['used', 'open', 'contradicted', 'unknown', 'no_number'];
 
-const meaning = ({ fate, fields, names }: ImportedKey): string =>
-    fate === 'used' && fields.length > 0
+const meaning = ({ fate, fields, names, near }: ImportedKey): string => {
+    if (near) return `${say('formats.models.near')} ${near}`;
+    return fate === 'used' && fields.length > 0
         ? fields.map((field) => (field === 'model' ? say('paste.script.of_model') : fieldLabel(field))).join(', ')
         : names.join(', ');
+};
 
 function Keys({ fate, keys }: { fate: KeyFate; keys: ImportedKey[] }) {
     if (keys.length === 0) return null;
