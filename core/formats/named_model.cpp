@@ -91,7 +91,20 @@ bool has_name(const CatalogModel& model, Is&& is) {
 
 }  // namespace
 
-const CatalogModel* named_model(std::string_view name) {
+// "~/.cache/huggingface/hub/models--meta-llama--Llama-3.1-8B/snapshots/0e9e39f2": the repository of a folder of the hub's cache; the name
+// as it is where it is none.
+static std::string of_cache(std::string_view name) {
+    constexpr std::string_view kFolder = "models--", kBetween = "--";
+    const std::size_t from = name.find(kFolder);
+    if (from == name.npos || (from > 0 && name[from - 1] != '/')) return std::string(name);
+    const std::string_view rest = name.substr(from + kFolder.size()), folder = rest.substr(0, rest.find('/'));
+    const std::size_t cut = folder.find(kBetween);
+    if (cut == folder.npos) return std::string(folder);
+    return joined({folder.substr(0, cut), "/", folder.substr(cut + kBetween.size())});
+}
+
+const CatalogModel* named_model(std::string_view given) {
+    const std::string name = of_cache(given);
     const auto first = [](auto&& is) -> const CatalogModel* {
         for (const CatalogModels* models : {&catalog_models(), &named_models()})
             for (const CatalogModel& one : models->list)

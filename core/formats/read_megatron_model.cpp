@@ -124,10 +124,10 @@ static void read_width(Import& in, Json& config) {
         config["num_key_value_heads"] = *heads;
     if (const auto dim = in.whole("kv_channels", "model")) config["head_dim"] = *dim;
     // Only positions that are learned have a size.
-    const auto positions = in.last("position_embedding_type");
-    const bool rotary =
-        (positions != nullptr && positions->open.empty() && positions->value == Json("rope")) || in.has("use_rotary_position_embeddings");
-    if (const auto length = in.whole("max_position_embeddings", rotary ? "" : "model")) config["max_position_embeddings"] = *length;
+    const Entry* const positions = in.last("position_embedding_type");  // "learned_absolute", as without it; "absolute" of forks
+    const auto* kind = positions == nullptr || !positions->open.empty() ? nullptr : positions->value.get_ptr<const Json::string_t*>();
+    const bool sized = (kind == nullptr || kind->find("absolute") != kind->npos) && !in.has("use_rotary_position_embeddings");
+    if (const auto length = in.whole("max_position_embeddings", sized ? "model" : "")) config["max_position_embeddings"] = *length;
 }
 
 static void read_shape(Import& in, Json& config) {

@@ -191,6 +191,14 @@ static void read_primus_adapters(Import& in) {
     in.mark_all({"lora.*"}, Fate::no_number);
 }
 
+// What every release of its presets leaves so: no recomputation, the sequence whole, 16 bits (primus/configs,
+// modules/megatron/trainer_base.yaml and pre_trainer.yaml, models/megatron/language_model.yaml).
+static void fill_primus(Import& in) {
+    if (!in.has("recompute_layer_ids") && !in.hangs("recompute")) in.job.emplace("recompute", "none");
+    if (!in.hangs("context_parallel")) in.job.emplace("context_parallel", 1);
+    if (!in.hangs("precision")) in.job.emplace("precision", "bf16");
+}
+
 // Groups of experts, as far as the text and the model's name say them.
 static void check_primus_experts(Import& in) {
     constexpr std::int64_t kMost = 1'048'576;
@@ -235,6 +243,7 @@ void read_primus(Import& in) {
     if (in.has("primus.model") && take_named_model(in, "primus.model")) resize_named_model(in);
     MegatronDefaults defaults{.silent = true, .dropout = 0, .needs_precision = false};
     read_megatron(in, defaults);
+    fill_primus(in);
     ask_model(in);
     check_primus_experts(in);
     read_primus_adapters(in);

@@ -256,6 +256,8 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
                        .needs_precision = !alone,
                        .own_checks = starts && !is_deepspeed(in.entries),
                        .experts = starts || !starts_script(command)});
+    if (!in.has("num_layers") && in.has("hf_checkpoint") && take_named_model(in, "hf_checkpoint"))  // slime; its sizes stand elsewhere
+        std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.no_model"; });
     if (file != nullptr) note_file(in, file);
     if (named || file != nullptr) ask_model(in);
     if (swift)

@@ -196,7 +196,9 @@ TEST_CASE("Megatron-LM: a file beside the arguments, a fork's model by its name,
     const std::string shape =
         "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 "
         "--micro-batch-size 1 --vocab-size 99 --bf16 --seq-length $1 --max-position-embeddings $1 ";
-    CHECK(first_of_script(shape + "--position-embedding-type rope\n")["job"].contains("model"));
+    for (const char* kind : {"rope", "none", "alibi"})
+        CHECK(first_of_script(shape + "--position-embedding-type " + kind + "\n")["job"].contains("model"));
+    CHECK(!first_of_script(shape + "--position-embedding-type absolute\n")["job"].contains("model"));
     CHECK(!first_of_script(shape)["job"].contains("model"));
     CHECK(some(first_of_script(shape + "--context-parallel-algo ulysses_cp_algo\n"), {"context_parallel_kind"}) ==
           R"(context_parallel_kind="all_to_all")");
@@ -267,4 +269,33 @@ default_config = JobConfig(
         "deepspeed_config.zero_optimization.stage = 3\n");
     CHECK(fate(nested, "deepspeed_config.zero_optimization.stage") == "unknown 4");
     CHECK(some(nested, {"zero"}) == "zero=?");
+}
+
+TEST_CASE("Primus: what no release of its presets changes is as they leave it") {
+    const std::string text =
+        "modules.pre_trainer.framework = \"megatron\"\nmodules.pre_trainer.model = \"llama3.1_8B.yaml\"\n"
+        "modules.pre_trainer.overrides.micro_batch_size = 1\n";
+    const auto read = [&](const std::string& said) {
+        return some(first_of(text + said), {"recompute", "context_parallel", "precision", "zero"});
+    };
+    CHECK(read("") == R"(recompute="none" context_parallel=1 precision="bf16" zero=?)");
+    CHECK(read("modules.pre_trainer.overrides.recompute_granularity = \"full\"\n"
+               "modules.pre_trainer.overrides.recompute_method = \"block\"\nmodules.pre_trainer.overrides.recompute_num_layers = 8\n"
+               "modules.pre_trainer.overrides.context_parallel_size = 2\nmodules.pre_trainer.overrides.fp8 = \"hybrid\"\n") ==
+          R"(recompute="block" context_parallel=2 precision="fp8" zero=?)");
+    CHECK(read("modules.pre_trainer.overrides.recompute_granularity = \"${HOW}\"\n") ==
+          R"(recompute=? context_parallel=1 precision="bf16" zero=?)");
+}
+
+TEST_CASE("slime: the model of a checkpoint where its sizes stand in another file") {
+    const std::string text =
+        "source models/qwen3-4B.sh\nARGS=(--actor-num-nodes 1 --actor-num-gpus-per-node 8 --hf-checkpoint /root/Qwen3-4B "
+        "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 1 --sequence-parallel --global-batch-size 64)\n"
+        "ray job submit -- python3 train.py ${MODEL_ARGS[@]} ${ARGS[@]} ";
+    const Json named = first_of_script(text + "\n");
+    CHECK(some(named, {"model", "gpus", "tensor_parallel"}) == R"(model="qwen3-4b" gpus=8 tensor_parallel=2)");
+    CHECK(ids(named["notes"]).find("import_plan.note.no_model") == std::string::npos);
+    const Json said =
+        first_of_script(text + "--num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 --vocab-size 1000 --bf16\n");
+    CHECK(said["job"]["model"]["num_hidden_layers"] == 8);
 }

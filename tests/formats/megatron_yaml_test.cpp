@@ -159,7 +159,7 @@ modules.pre_trainer.overrides.no_such_setting = 1
     CHECK(some(job, {"model", "gpus", "tensor_parallel", "pipeline_parallel", "micro_batch", "global_batch", "sequence_length"}) ==
           "model=\"llama-3.1-70b\" gpus=8 tensor_parallel=1 pipeline_parallel=1 micro_batch=3 global_batch=24 sequence_length=8192");
     CHECK(some(job, {"zero", "recompute", "recompute_layers", "context_parallel", "moments"}) ==
-          "zero=\"weights\" recompute=\"block\" recompute_layers=80 context_parallel=? moments=?");
+          "zero=\"weights\" recompute=\"block\" recompute_layers=80 context_parallel=1 moments=?");
     CHECK(fate(job, "modules.pre_trainer.overrides.no_such_setting") == "unknown 20");
     CHECK(fate(job, "modules.pre_trainer.overrides.train_iters") == "no_number 6");
     CHECK(job["asked"].empty());
