@@ -394,7 +394,7 @@ class Reader {
 }  // namespace
 
 std::vector<PythonScope> read_python(std::string_view text, const NamesSet& set) {
-    return Reader(with_known_cards(with_whole_sums(python_tokens(text))), set, has_sections(text)).all();
+    return Reader(with_known_cards(with_whole_sums(with_usual_environment(python_tokens(text), set))), set, has_sections(text)).all();
 }
 
 }  // namespace fourfold

@@ -64,7 +64,7 @@ void add_section(const PythonTokens& tokens, std::size_t at, const PythonArgumen
 
 std::optional<ReadJobs> read_python_nanotron(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
     if (text.find("nanotron") == std::string_view::npos || text.find("ParallelismArgs(") == std::string_view::npos) return std::nullopt;
-    const PythonTokens tokens = python_tokens(text);
+    const PythonTokens tokens = with_usual_environment(python_tokens(text), set);
     const PythonArguments reader(tokens, all, set, false);
     ReadJob job;
     std::vector<Entry>& entries = job.in.entries;

@@ -1,5 +1,4 @@
 #include "formats/python_tokens.h"
-#include "base/text.h"
 
 #include <algorithm>
 
@@ -197,6 +196,46 @@ std::vector<PythonToken> with_whole_sums(std::vector<PythonToken> tokens) {
         for (at = end; at < tokens.size() && tokens[at].kind != Token::line_end; ++at) all.push_back(tokens[at]);
         all.push_back({Token::sign, ")", tokens[end].line, 0});
         --at;
+    }
+    return all;
+}
+
+static bool is_literal_token(const Token& token) { return token.kind == Token::text || token.kind == Token::number; }
+
+// Behind what asks the environment at `at`, its name and its default; `at` where nothing does.
+static std::size_t behind_environment(const std::vector<Token>& tokens, std::size_t at, std::string& name, Token& usual) {
+    const auto is_value = [&](std::size_t i) { return i < tokens.size() && is_literal_token(tokens[i]); };
+    const std::string& called = tokens[at].value;
+    const bool asks = tokens[at].kind == Token::name && (last_part(called) == "getenv" || called.ends_with("environ.get"));
+    if (!asks || !has_sign_at(tokens, at + 1, "(") || at + 2 >= tokens.size() || tokens[at + 2].kind != Token::text) return at;
+    name = tokens[at + 2].value;
+    const bool either = has_sign_at(tokens, at + 3, ")") && is_token(tokens, at + 4, Token::name, "or") && is_value(at + 5);
+    const bool given = has_sign_at(tokens, at + 3, ",") && is_value(at + 4) && has_sign_at(tokens, at + 5, ")");
+    if (!either && !given) return at;
+    usual = tokens[at + (either ? 5 : 4)];
+    return at + 6;
+}
+
+std::vector<PythonToken> with_usual_environment(const std::vector<PythonToken>& tokens, const NamesSet& set) {
+    std::vector<Token> all;
+    all.reserve(tokens.size());
+    for (std::size_t at = 0; at < tokens.size();) {
+        std::string name;
+        Token usual{Token::line_end, "", 0, 0};
+        const std::size_t end = behind_environment(tokens, at, name, usual);
+        if (end == at) {
+            all.push_back(tokens[at]);
+        } else {
+            if (const auto answer = set.find(name); answer != set.end()) usual.kind = Token::text, usual.value = answer->second;
+            all.push_back({usual.kind, usual.value, tokens[at].line, tokens[at].column});
+        }
+        at = std::max(end, at + 1);
+        const std::size_t count = all.size();  // "int", "(", "4", ")"
+        const bool number = count > 3 && has_sign_at(all, count - 1, ")") && is_literal_token(all[count - 2]) &&
+                            has_sign_at(all, count - 3, "(") && python_number(all[count - 2].value).is_number();
+        if (!number || all[count - 4].kind != Token::name || (all[count - 4].value != "int" && all[count - 4].value != "float")) continue;
+        all[count - 4] = {Token::number, all[count - 2].value, all[count - 4].line, all[count - 4].column};
+        all.resize(count - 3);
     }
     return all;
 }

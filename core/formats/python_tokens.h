@@ -21,6 +21,9 @@ struct PythonToken {
 std::vector<PythonToken> python_tokens(std::string_view text);
 // "batch *= 2" as "batch = batch * 2"; a list or a text that grows stays as it is.
 std::vector<PythonToken> with_whole_sums(std::vector<PythonToken> tokens);
+// os.environ.get("BATCH", "4"), os.getenv("BATCH", 4) and os.environ.get("BATCH") or 4 as what is answered for the name, else as their
+// default; int("4") as 4.
+std::vector<PythonToken> with_usual_environment(const std::vector<PythonToken>& tokens, const NamesSet& set);
 
 inline bool is_token(const std::vector<PythonToken>& tokens, std::size_t at, PythonToken::Kind kind, std::string_view value) {
     return at < tokens.size() && tokens[at].kind == kind && tokens[at].value == value;

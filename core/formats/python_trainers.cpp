@@ -266,7 +266,7 @@ void add_dictionary_job(ReadJobs& read, const NamesSet& set, std::vector<Entry> 
 }  // namespace
 
 std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
-    const PythonTokens tokens = python_tokens(text);
+    const PythonTokens tokens = with_usual_environment(python_tokens(text), set);
     const PythonArguments reader(tokens, all, set, has_sections(text));
     const TrainerFinder finder(tokens, reader, all);
     std::vector<Trainer> trainers;

@@ -138,3 +138,23 @@ TEST_CASE("a model by a default that has a name; trainers that are not counted, 
     CHECK(json(api::import_plan(R"({"text": "class PPOTrainer(Trainer):\n    def step(self):\n        pass\n", "set": {}})"))["ok"] ==
           false);
 }
+
+// A program of settings from outside, as cloud notebooks have them
+TEST_CASE("a default of the environment holds until another value is answered") {
+    const auto read = [](const std::string& model, const std::string& batch, const Json& set = Json::object()) {
+        const std::string text = kProgramStart + "import os\nMODEL = " + model + "\nBATCH = " + batch +
+                                 "\ndef main():\n    model = AutoModelForCausalLM.from_pretrained(MODEL)\n"
+                                 "    args = SFTConfig(output_dir='.', per_device_train_batch_size=BATCH, max_length=512, bf16=True)\n"
+                                 "    trainer = SFTTrainer(model=model, args=args)\n    trainer.train()\nmain()\n";
+        const Json answer = tests::read_answer({{"text", text}, {"set", set}});
+        return some(answer["jobs"][0], {"model", "micro_batch"});
+    };
+    const std::string usual = R"(model="llama-3.1-8b" micro_batch=4)";
+    CHECK(read("os.environ.get('MODEL', 'meta-llama/Llama-3.1-8B')", "int(os.environ.get('BATCH', '4'))") == usual);
+    CHECK(read("os.getenv(\"MODEL\", \"meta-llama/Llama-3.1-8B\")", "int(os.getenv('BATCH', 4))") == usual);
+    CHECK(read("os.environ.get('MODEL') or 'meta-llama/Llama-3.1-8B'", "4") == usual);
+    CHECK(read("os.environ.get('MODEL')", "int(os.environ['BATCH'])") == "model=? micro_batch=?");
+    CHECK(read("os.environ.get('MODEL', OTHER)", "int(os.environ.get('BATCH', four()))") == "model=? micro_batch=?");
+    CHECK(read("os.environ.get('MODEL', 'meta-llama/Llama-3.1-8B')", "int(os.environ.get('BATCH', '4'))", {{"BATCH", "16"}}) ==
+          R"(model="llama-3.1-8b" micro_batch=16)");
+}
