@@ -48,11 +48,11 @@ std::size_t slips(std::string_view a, std::string_view b) {
 }
 
 std::size_t slips_of_key(std::string_view a, std::string_view b) {
-    if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > kMostSlips) return kFar;
+    if (a.empty() || b.empty() || a[0] != b[0] || std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > kMostSlips) return kFar;
     const auto words = words_of(a), others = words_of(b);
     if (words.size() != others.size()) {  // "micro_batchsize"
         const std::string whole = with_only(a, is_no_mark), other = with_only(b, is_no_mark);
-        return whole.empty() || other.empty() ? kFar : slips(whole, other) + 1;
+        return slips(whole, other) + 1;
     }
     std::size_t all = 0;
     for (std::size_t i = 0; i < words.size() && all <= kMostSlips; ++i) all += slips(words[i], others[i]);
