@@ -141,8 +141,10 @@ void check_requests() {
     chosen["release"] = "0.12";
     chosen["hosts"] = Json::array({"node1"});
     CHECK(at(checked("export_plan", chosen), "ok") == true);
-    CHECK(at(checked("import_plan", json(R"({"text": "run --num-layers 2 --seq-length 8 --micro-batch-size $B", "set": {"A": "1"}})")),
-             "ok") == true);
+    CHECK(
+        at(checked("import_plan",
+                   json(R"({"text": "run --num-layers 2 --seq-length 8 --micro-batch-size $B --global-batch-sise 8", "set": {"A": "1"}})")),
+           "ok") == true);
     const char* settings = R"({"entries": [{"key": "num_layers", "value": 2, "line": 1}, {"key": "seq_length", "value": "${S}"},
         {"key": "micro_batch_size", "value": 1}]})";
     CHECK(at(checked("import_plan", json(settings)), "ok") == true);
