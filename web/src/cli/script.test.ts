@@ -32,7 +32,8 @@ test('a key that was not understood is told the one that it may be', async () =>
     const odd = { key: '--num-layesr', value: '8', line: 3, fate: 'unknown' as const, fields: [], names: [], near: '--num-layers' };
     const alike = { ...script, jobs: script.jobs.map((plan) => ({ ...plan, keys: [odd] })) };
     const telling = { import_plan: () => JSON.stringify(alike) } as unknown as Fourfold;
-    const { notes } = await readScript('run.sh', 'x', telling, catalog, { set: {}, start: 1 });
+    const { notes, complaints } = await readScript('run.sh', 'x', telling, catalog, { set: {}, start: 1 });
+    expect(complaints.at(-1)).toContain('--num-layesr (Did you mean: --num-layers)'); // something else is missing
     expect(notes.join(' ')).toContain('--num-layesr (Did you mean: --num-layers)');
 });
 

@@ -46,8 +46,15 @@ function complaintsOf({ asked, keys, refused }: ImportedPlan, questions: readonl
     ];
 }
 
+const told = ({ key, near }: ImportedKey): string => (near ? `${key} (${say('formats.models.near')} ${near})` : key);
+
+// A slip of the pen may be why something is missing.
+function withSlips(complaints: string[], { keys }: ImportedPlan): string[] {
+    const slips = keys.filter(({ near }) => near).map(told);
+    return complaints.length === 0 || slips.length === 0 ? complaints : [...complaints, say('cli.script.unknown', { keys: listed(slips) })];
+}
+
 function notesOf({ keys, notes }: ImportedPlan, complete: boolean): string[] {
-    const told = ({ key, near }: ImportedKey): string => (near ? `${key} (${say('formats.models.near')} ${near})` : key);
     const of = (fate: 'unknown' | 'open') => [...new Set(keys.filter((key) => key.fate === fate).map(told))];
     const [unknown, open] = [of('unknown'), of('open')];
     return [
@@ -69,5 +76,11 @@ export async function readScript(name: string, text: string, core: TextCore, cat
     const several = jobs.length > 1 ? [say('cli.script.several', { name, count: jobs.length, start })] : [];
     const job: { [key: string]: Json } = { ...allAuto(catalog), ...plan.job };
     const notes = [...several, ...notesOf(plan, complete)];
-    return { job, refusal: null, complaints: complaintsOf(plan, questions), notes, script: { format: script.format, keys: plan.keys } };
+    return {
+        job,
+        refusal: null,
+        complaints: withSlips(complaintsOf(plan, questions), plan),
+        notes,
+        script: { format: script.format, keys: plan.keys },
+    };
 }
