@@ -87,4 +87,15 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config);
 // The keys of attention to a selection of tokens, which is counted as attention to all of them.
 std::vector<std::string_view> counted_as_full(const Json& config);
 
+// What a family says without a key, and the key that says otherwise. Hugging Face has the third one alone.
+struct Override {
+    const char* key;
+    bool Family::*usual;
+    bool Model::*value;
+};
+inline constexpr Override kOverrides[] = {{"gated_mlp", &Family::gated, &Model::gated},
+                                          {"layer_norm", &Family::layer_norm, &Model::layer_norm},
+                                          {"qk_layernorm", &Family::qk_norm, &Model::qk_norm},
+                                          {"learned_positions", &Family::learned_positions, &Model::learned_positions}};
+
 }  // namespace fourfold
