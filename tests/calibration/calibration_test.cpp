@@ -183,6 +183,9 @@ TEST_CASE("runs as a text: commas, tabs, semicolons, spaces; short names; decima
     CHECK(seconds("TP\tPP\tMB\tstep seconds\r\n# ours\r\n\r\n2\t1\t1\t12,5\r\n") == R"(row.line {"number":4} 2 12.5; )");
     CHECK(seconds("tp;pp;mb;step_seconds\n2;1;1;12,5") == R"(row.line {"number":2} 2 12.5; )");
     CHECK(seconds("  tp  pp  mb   step_seconds \n  2  1  1  12,5  ") == R"(row.line {"number":2} 2 12.5; )");
+    CHECK(seconds("tp pp mb step_seconds allocated_gib\n2 1 1 12.5 s 50 GiB\n4 1 1 13000 ms 50\n4 1 1 0,2 min 40960 MiB") ==
+          R"(row.line {"number":2} 2 12.5; row.line {"number":3} 4 13.0; row.line {"number":4} 4 12.0; )");
+    CHECK(seconds("tp step_seconds pp mb\n2 12.5 1 1 s") == "runs[0] type null -> null");
     CHECK(seconds("\xEF\xBB\xBF\"tensor_parallel\",pipeline_parallel,micro_batch,step_seconds\n\"2\",1,1,12.5") ==
           R"(row.line {"number":2} 2 12.5; )");
     CHECK(seconds("") == "");
