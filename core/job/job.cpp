@@ -257,6 +257,7 @@ constexpr OpenDegree kDegrees[] = {{"tensor_parallel", &Plan::tensor_parallel},
                                    {"expert_tensor_parallel", &Plan::expert_tensor_parallel},
                                    {"recompute_layers", &Plan::recompute_layers},
                                    {"token_slices", &Plan::token_slices}};
+constexpr std::size_t kModelDegrees = 3;  // the first of kDegrees: over how many GPUs a copy of the model is split
 struct OpenField {
     const char* key;
     std::uint32_t bit;
@@ -303,6 +304,18 @@ Plan least_plan(const Plan& given) {
     return least;
 }
 
+// The value of a field nearest to the job's own with which some plan is legal; null: there is none so near.
+Json nearest_with_plan(Job trial, std::int64_t Plan::*field, std::int64_t furthest) {
+    const std::int64_t given = trial.plan.*field;
+    for (std::int64_t distance = 1; distance <= furthest; ++distance) {
+        for (const std::int64_t value : {given - distance, given + distance}) {
+            trial.plan.*field = value;
+            if (value >= 1 && value <= kMaxGpus && trial.plan.gpus % value == 0 && has_legal_plan(trial.space())) return value;
+        }
+    }
+    return nullptr;
+}
+
 // Whatever the degrees: when no split of these GPUs is legal, that is the first thing to say, with the nearest GPU count that has one.
 std::optional<Problem> no_split(const Job& job) {
     constexpr std::int64_t kFurthest = 64;
@@ -311,20 +324,32 @@ std::optional<Problem> no_split(const Job& job) {
     for (const auto& [key, degree] : kDegrees) trial.plan.*degree = kAuto;
     trial.plan.open = open_everything;
     if (has_legal_plan(trial.space())) return std::nullopt;
-    Json nearest;
-    for (std::int64_t distance = 1; distance <= kFurthest && nearest.is_null(); ++distance) {
-        for (const std::int64_t gpus : {job.plan.gpus - distance, job.plan.gpus + distance}) {
-            if (gpus < 1 || gpus > kMaxGpus || !nearest.is_null()) continue;
-            trial.plan.gpus = gpus;
-            if (has_legal_plan(trial.space())) nearest = gpus;
-        }
-    }
     return Problem{"gpus",
                    "no_split",
                    job.plan.gpus,
                    Text("problem.no_split").with("sequences", job.plan.global_batch).with("gpus", job.plan.gpus),
                    "suggestion.other_gpus_or_batch",
-                   std::move(nearest)};
+                   nearest_with_plan(trial, &Plan::gpus, kFurthest)};
+}
+
+// Where the degrees that were set do not divide the GPUs: beside another number of GPUs, another value of such a degree.
+void offer_degrees(const Job& job, Problems& problems) {
+    const std::string rule(text(Rule::gpus_divide).id);
+    const auto has = [&](std::string Problem::*part, const std::string& value) {
+        return std::any_of(problems.begin(), problems.end(), [&](const Problem& one) { return one.*part == value; });
+    };
+    if (!has(&Problem::rule, rule)) return;
+    for (const auto& [key, degree] : std::span(kDegrees).first(kModelDegrees)) {
+        const std::int64_t given = job.plan.*degree;
+        if (given == kAuto || has(&Problem::field, key)) continue;
+        if (Json nearest = nearest_with_plan(job, degree, given); !nearest.is_null())
+            problems.push_back({key,
+                                rule,
+                                given,
+                                Text("problem.gpus_divide.degree").with("gpus", job.plan.gpus).with("value", given),
+                                {},
+                                std::move(nearest)});
+    }
 }
 
 // Where each plan breaks a rule, but not all the same one: the one that most of them break.
@@ -356,6 +381,7 @@ std::optional<Resolved> resolve(Job& job, Problems& problems) {
     // without another number of GPUs that works, the rules say what else stands in the way
     if (problems.empty() || problems.back().nearest.is_null() || open_degrees < kSplitDegrees)
         for (Problem& problem : broken_rules(job.model, least_plan(job.plan))) problems.push_back(std::move(problem));
+    offer_degrees(job, problems);
     if (problems.empty()) problems.push_back(most_broken(job));
     return std::nullopt;
 }

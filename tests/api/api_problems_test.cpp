@@ -227,10 +227,24 @@ TEST_CASE("deep nesting is answered, valid or not, wherever it stands") {
     CHECK(import_problems("{\"model_type\": \"llama\", \"num_experts\": " + open + close + "}").find("num_experts unsupported null") == 0);
 }
 
+TEST_CASE("a degree that does not divide the GPUs: other GPUs, or another degree") {
+    CHECK(estimate_problems(R"({"gpus": 32, "pipeline_parallel": 3})") ==
+          "gpus gpus_divide 32 -> 24\npipeline_parallel gpus_divide 3 -> 2");
+    CHECK(estimate_problems(R"({"gpus": 32, "tensor_parallel": 2, "context_parallel": 1, "pipeline_parallel": 3, "micro_batch": 1})") ==
+          "gpus gpus_divide 32 -> 24\npipeline_parallel gpus_divide 3 -> 2");
+    // each of these halved would do
+    CHECK(estimate_problems(R"({"gpus": 32, "tensor_parallel": 4, "context_parallel": 2, "pipeline_parallel": 8})") ==
+          "gpus gpus_divide 32 -> 64\ntensor_parallel gpus_divide 4 -> 2\ncontext_parallel gpus_divide 2 -> 1\npipeline_parallel "
+          "gpus_divide 8 -> 4");
+    // its other problems say it already
+    CHECK(estimate_problems(R"({"gpus": 32, "context_parallel": 3})") ==
+          "gpus gpus_divide 32 -> 30\ncontext_parallel sequence_divides 3 -> 4");
+}
+
 TEST_CASE("plans that break rules: estimate() says which, search() counts them") {
     CHECK(estimate_problems(R"({"tensor_parallel": 2, "gpus": 7, "pipeline_parallel": 1, "context_parallel": 1, "micro_batch": 1})") ==
           "gpus gpus_divide 7 -> 8");
-    CHECK(estimate_problems(R"({"tensor_parallel": 16, "gpus": 8})") == "gpus gpus_divide 8 -> 16");
+    CHECK(estimate_problems(R"({"tensor_parallel": 16, "gpus": 8})") == "gpus gpus_divide 8 -> 16\ntensor_parallel gpus_divide 16 -> 8");
     CHECK(estimate_problems(R"({"micro_batch": 3})").find("micro_batch batch_divides 3 -> ") == 0);
     CHECK(estimate_problems(R"({"context_parallel": 2, "attention": "plain"})") == "attention context_needs_flash \"plain\" -> \"flash\"");
     const api::SearchAnswer none = api::search(R"({"tensor_parallel": 3})");

@@ -60,7 +60,8 @@ tensor_parallel kv_heads_divide -> 4
 tensor_parallel ffn_divides -> 4
 gpus gpus_divide -> 6)"},
     {field, R"({"tensor_parallel": 4096})", R"(tensor_parallel range -> 1024)"},
-    {field, R"({"pipeline_parallel": 7})", R"(gpus gpus_divide -> 7)"},
+    {field, R"({"pipeline_parallel": 7})", R"(gpus gpus_divide -> 7
+pipeline_parallel gpus_divide -> 8)"},
     {field, R"({"micro_batch": "automatic"})", R"(micro_batch type -> null; suggestion.such_as {"example":8.0})"},
     {field, R"({"token_budget": "15 T T"})", R"(token_budget type -> null; suggestion.such_as {"example":15000000000000.0})"},
     {field, R"({"token_budget": -1})", R"(token_budget range -> 0.0)"},
