@@ -250,7 +250,7 @@ Json estimate_answer(const Job& job, const Resolved& resolved) {
             .add("ok", true)
             .add("job", to_json(job))
             .add("auto", resolved.chosen)
-            .add("equally_good", Object().add("count", resolved.equally_good).add("width", kTieWidth))
+            .add("equally_good", Object().add("count", resolved.equally_good).add("width", kTieWidth).add("memory_width", kMemoryTieWidth))
             .add("model", Object()
                               .add("label", job.model.label)
                               .add("parameters", parameter_count(job.model))

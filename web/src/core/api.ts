@@ -568,6 +568,7 @@ export type Estimate = Brief & {
 export type EquallyGood = {
     count: number; // plans
     width: number; // of a step
+    memory_width: number; // of the whole GPU
 };
 
 // The model of an answer.
