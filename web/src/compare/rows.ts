@@ -154,6 +154,7 @@ export function bestOf(columns: Column[], { text, value, better, width }: Spec):
 
 // Every value that follows from the time of a step.
 const tieWidth = ({ equally_good }: Estimate): number => equally_good.width;
+const memoryWidth = ({ equally_good }: Estimate): number => equally_good.memory_width;
 
 function rowOf(columns: Column[], spec: Spec): Row[] {
     const best = bestOf(columns, spec);
@@ -202,6 +203,7 @@ function memorySpecs(columns: Column[]): Spec[] {
             text: ({ whole_bytes, card_bytes }) => format.percent(whole_bytes / card_bytes),
             value: ({ whole_bytes, card_bytes }) => whole_bytes / card_bytes,
             better: 'less',
+            width: memoryWidth,
         },
         {
             id: 'bytes',
@@ -209,6 +211,7 @@ function memorySpecs(columns: Column[]): Spec[] {
             text: ({ whole_bytes }) => say('compare.gb', { size: whole_bytes }),
             value: ({ whole_bytes }) => whole_bytes,
             better: 'less',
+            width: memoryWidth,
         },
         ...idsOf(columns, (answer) => Object.keys(groupsOf(answer)).sort(byOrder([...labels.keys()]))).map((id) => ({
             id: `memory-${id}`,

@@ -105,20 +105,35 @@ test('times: the unit that a reader would use, three significant digits', () => 
     expect(plain(de.duration(42.34))).toBe('42,3 s');
 });
 
-test('the band is as fine as the time that it belongs to', () => {
+test('the band has the unit and the decimals of the time that it belongs to', () => {
     const bands: [number, number, number][] = [
+        [6.93, 6.24, 7.5],
+        [5, 4.3, 5.7],
+        [0.0452, 0.04, 0.05],
         [108.5, 102, 115],
         [10.2, 9.6, 10.9],
         [742, 674, 816],
         [7200, 6480, 8000],
         [61, 60.8, 61.2],
     ];
-    expect(bands.map((band) => plain(en.margin(...band)))).toEqual(['7 s', '700 ms', '1.23 min', '13.3 min', '200 ms']);
+    expect(bands.map((band) => plain(en.margin(...band)))).toEqual([
+        '0.69 s',
+        '0.70 s',
+        '5.2 ms',
+        '7 s',
+        '0.7 s',
+        '1.2 min',
+        '0.22 hours',
+        '200 ms', // what would read as nothing is written by itself
+    ]);
+    expect(createFormat('ja', 'ja').margin(108.5, 102, 115)).toBe('7秒');
     expect(en.training(150.3, 141.2, 159.4).map(plain)).toEqual(['150 days', '141', '159', '159 days']);
     expect(en.training(1.5, 1.4, 1.6).map(plain)).toEqual(['36 hours', '33.6', '38.4', '38.4 hours']);
     expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2', '30.2 minutes']);
     expect(en.training(0.00032, 0.0003, 0.00035).map(plain)).toEqual(['27.6 seconds', '25.9', '30.2', '30.2 seconds']);
-    expect(en.training(1540, 1400, 1700).map(plain)).toEqual(['1,540 days', '1,400', '1,700', '1,700 days']);
+    expect(en.training(1540, 1400, 1700).map(plain)).toEqual(['4.22 years', '3.83', '4.65', '4.65 years']);
+    expect([365, 366].map((days) => plain(en.training(days, days, days)[0]))).toEqual(['365 days', '1 year']);
+    expect(['ja', 'zh'].map((language) => plain(createFormat(language, language).training(1540, 1540, 1540)[0]))).toEqual(['4.22 年', '4.22年']);
     expect(en.training(330_000, 300_000, 360_000).map(plain)).toEqual(['903 years', '821', '986', '986 years']);
 });
 
@@ -293,6 +308,29 @@ describe('what the reader types', () => {
         ['30 days', { whole: true, unit: 'days' }, 30],
     ])('as people write it: %s', (text, kind, value) => {
         expect(en.read(text, kind)).toBe(value);
+    });
+    test.each([
+        ['1,5 Billionen', 1.5e12],
+        ['1,5 Mio.', 1.5e6],
+        ['400 Mrd', 4e11],
+        ['2 Milliarden tokens', 2e9],
+        ['1 Billiarde', 1e15],
+        ['300 tausend', 3e5],
+        ['1,5 billones', 1.5e12],
+        ['1 billón', 1e12],
+        ['500 mil millones', 5e11],
+        ['3 millones', 3e6],
+        ['15 milliards', 1.5e10],
+        ['15 mille milliards', 1.5e13],
+        ['2 bilioni', 2e12],
+        ['1,5 miliardi', 1.5e9],
+        ['7 milioni', 7e6],
+        ['15 billion', 1.5e10], // as the page itself writes it, whatever the digits
+        ['15 Billion', 1.5e10],
+        ['1,4 trillion', 1.4e12],
+        ['3 Trillionen', '3 Trillionen'],
+    ])('words of the long scale that are no English ones: %s', (text, value) => {
+        expect(de.read(text, tokens)).toBe(value);
     });
     test('what a point does before three digits, the reader’s locale says', () => {
         expect([en.read('1.400 trillion'), en.read('1,400')]).toEqual([1.4e12, 1400]);

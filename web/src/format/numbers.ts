@@ -25,6 +25,9 @@ export function lazily<Made>(make: (digits: number) => Made): (digits?: number) 
     };
 }
 
+// Of three significant digits.
+const decimalsOf = (value: number): number => (Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2);
+
 // How the reader's locale writes numbers; every other part of the format is made of these.
 export type Digits = ReturnType<typeof digitsOf>;
 export function digitsOf(locale: string) {
@@ -35,10 +38,9 @@ export function digitsOf(locale: string) {
         significant,
         // Three significant digits whose trailing zeros stay (12.0): a column of numbers keeps its rhythm, and the reader sees how precise
         // a figure is.
-        three(value: number): string {
-            const size = Math.abs(value);
-            return decimals(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2).format(value);
-        },
+        // `like`: what it stands beside.
+        three: (value: number, like = value): string => decimals(decimalsOf(like)).format(value),
+        decimalsOf,
         exact: (value: number): string => significant(15).format(value),
     };
 }

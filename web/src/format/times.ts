@@ -10,7 +10,7 @@ export interface Clock {
 export interface Times {
     duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 min, 12.4 hours, 150 days, 42.2 years
     step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
-    margin(seconds: number, low: number, high: number): string; // how far the band reaches, as fine as the duration is written
+    margin(seconds: number, low: number, high: number): string; // how far the band reaches, in the unit and the decimals of the duration
     clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
     training(days: number, low: number, high: number): [main: string, low: string, high: string, highest: string]; // one unit; low and high without it
@@ -50,33 +50,39 @@ function short(language: string, unit: 'minute' | 'second', symbol: string): (te
     return (text) => (own() ? text + own() : spaced(text, symbol));
 }
 
-export function timesFormat(language: string, { decimals, three, significant }: Digits): Times {
+export function timesFormat(language: string, { decimals, decimalsOf, three, significant }: Digits): Times {
     const sig = () => significant(3);
     const monthName = lazily(() => new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }));
     const dates = lazily(() => new Intl.DateTimeFormat(language, { dateStyle: 'long' }));
     const named = Object.fromEntries(
         (['year', 'day', 'hour', 'minute', 'second'] as const).map((unit) => [unit, inWords(language, sig, unit)]),
     ) as Record<Unit, ReturnType<typeof inWords>>;
-    // Days above 2 days, hours above 2 hours. Years above 10 years alone: runs that take fewer are compared, which days make easier.
+    // Years from a year on, days above 2 days, hours above 2 hours.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
-        seconds >= 10 * YEAR ? [YEAR, 'year'] : seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
+        seconds >= YEAR ? [YEAR, 'year'] : seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
     const [inMinutes, inSeconds] = [short(language, 'minute', 'min'), short(language, 'second', 's')];
     const minutes = (whole: number): string => {
         const [first, rest] = [inMinutes(decimals(0).format(Math.floor(whole / MINUTE))), whole % MINUTE];
         if (rest === 0) return first;
-        return first + (/\p{Script=Han}$/u.test(first) ? '' : '\u00a0') + inSeconds(decimals(0).format(rest));
+        const last = inSeconds(decimals(0).format(rest));
+        return whole < MINUTE ? last : first + (/\p{Script=Han}$/u.test(first) ? '' : '\u00a0') + last;
     };
     // In the largest of these units of which there is a whole one, each a thousand of the one before it.
     const inUnit = (value: number, units: readonly string[]): string => {
         const step = Math.max(0, Math.min(units.length - 1, Math.floor(Math.log10(value) / 3)));
         return value > 0 ? spaced(sig().format(value / 1000 ** step), units[step] ?? '') : spaced('0', units[1] ?? '');
     };
-    const duration = (seconds: number): string => {
+    // The unit of a duration, and how a number of it is written.
+    const unitOf = (seconds: number): [size: number, write: (value: number) => string] => {
         const [size, unit] = long(seconds) ?? [];
-        if (size && unit) return named[unit](seconds / size);
-        if (Math.round(seconds) >= 10 * MINUTE) return inMinutes(sig().format(seconds / MINUTE));
-        if (seconds >= 59.95) return minutes(Math.round(seconds));
-        return seconds >= 1 ? spaced(three(seconds), 's') : spaced(sig().format(seconds * 1000), 'ms');
+        if (size && unit) return [size, named[unit]];
+        if (Math.round(seconds) >= 10 * MINUTE) return [MINUTE, (value) => inMinutes(sig().format(value))];
+        if (seconds >= 59.95) return [1, (value) => minutes(Math.round(value))];
+        return seconds >= 1 ? [1, (value) => spaced(three(value, seconds), 's')] : [1e-3, (value) => spaced(sig().format(value), 'ms')];
+    };
+    const duration = (seconds: number): string => {
+        const [size, write] = unitOf(seconds);
+        return write(seconds / size);
     };
     return {
         duration,
@@ -85,9 +91,11 @@ export function timesFormat(language: string, { decimals, three, significant }: 
             return spaced(decimals(value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3).format(value), unit);
         },
         margin(seconds, low, high) {
+            const [size, write] = unitOf(seconds);
             const width = Math.max(high - seconds, seconds - low);
-            if (seconds >= 59.95 && width >= 1 && width < MINUTE) return spaced(decimals(0).format(width), 's');
-            return seconds >= 10 * MINUTE && width >= MINUTE && !long(width) ? inMinutes(sig().format(width / MINUTE)) : duration(width);
+            const digits = size === 1 && seconds >= 59.95 ? 0 : decimalsOf(seconds / size); // "1 min 49 s" has no tenths
+            const rounded = Number((width / size).toFixed(digits));
+            return rounded > 0 ? write(rounded) : duration(width);
         },
         clock(longest, finest) {
             const [size, unit] = longest >= 10 ? [1, 's'] : [1e-3, 'ms'];

@@ -15,7 +15,15 @@ export interface Typed {
 }
 
 const POWERS: Record<string, number> = { k: 1, m: 2, mn: 2, g: 3, b: 3, bn: 3, t: 4, tn: 4 };
-const NAMED: Record<string, number> = { thousand: 1e3, million: 1e6, mio: 1e6, billion: 1e9, trillion: 1e12, quadrillion: 1e15 };
+// "billion" and "trillion" are what the page itself writes, in every locale of digits: 10⁹ and 10¹². Where a word of the long scale is
+// spelled apart from them (Billionen, billón, bilioni), it says what it says there.
+const NAMED: readonly [RegExp, number][] = [
+    [/^(thousand|tausend|mil(l?e|a)?)$/, 1e3],
+    [/^(million(en)?|mill[oó]ne?|milion[ei]|mio|mln)$/, 1e6],
+    [/^(billion|milliard(en?)?|miliard[oi]|mrd)$/, 1e9],
+    [/^(trillion|billionen|bill[oó]ne?|bilion[ei]|bio)$/, 1e12],
+    [/^(quadrillion|billiard(en?)?)$/, 1e15],
+];
 const HAN: Record<string, number> = { 十: 10, 百: 100, 千: 1e3, 万: 1e4, 萬: 1e4, 亿: 1e8, 億: 1e8, 兆: 1e12 };
 
 // Spellings behind a number, in the languages of the page.
@@ -61,7 +69,8 @@ function scale(word: string, thousand: number): number | null {
     const power = POWERS[word];
     if (power !== undefined) return thousand ** power;
     if (/^[十百千万萬亿億兆]+$/.test(word)) return [...word].reduce((product, one) => product * (HAN[one] ?? 1), 1);
-    return NAMED[word.replace(/s$/, '')] ?? null;
+    const named = (one: string): number => NAMED.find(([name]) => name.test(one.replace(/s?\.?$/, '')))?.[1] ?? Number.NaN;
+    return word.split(/\s+/).reduce((product, one) => product * named(one), 1) || null; // "mil millones"
 }
 
 // "m tokens" -> "m"; null: there is no such unit behind it.
