@@ -23,9 +23,22 @@ test('one that is spelled alike says so; none, and a refusal, say nothing', asyn
     asked.mockResolvedValue({ ok: true, version, match: 'near', models: models.slice(0, 1) });
     expect(await alsoKnown('gema')).toMatchObject({ title: 'Did you mean:', said: 'Did you mean: Gemma 2B', near: true });
     asked.mockResolvedValue({ ok: true, version, match: 'none', models: [] });
-    expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
+    expect(await alsoKnown('delphi')).toMatchObject({ title: '', said: '', models: [] });
     asked.mockResolvedValue({ ok: false, version, problems: [] });
     expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
+});
+
+test('LoRA is no model: where it is set is said, beside the models of the other words', async () => {
+    asked.mockReset();
+    const title = 'LoRA is not a model. Choose the model, then “What is trained” in “Every detail”.';
+    for (const typed of ['lora', 'QLoRA', ' adapter ']) expect(await alsoKnown(typed)).toEqual({ title, said: title, near: false, models: [] });
+    expect(asked).not.toHaveBeenCalled();
+    const found = goodOf('find_models', 'find-models');
+    asked.mockResolvedValue(found);
+    expect(await alsoKnown('gemma 2b-lora')).toMatchObject({ title: `${title} More models:`, models: found.models });
+    expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }]]);
+    await alsoKnown('floral');
+    expect(asked).toHaveBeenLastCalledWith({ words: 'floral' });
 });
 
 test('a job with a model by another name gets that model; any other stays as it is', async () => {

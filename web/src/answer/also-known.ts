@@ -2,28 +2,30 @@
 import type { FoundModel } from '../core/api';
 import { findModels } from '../formats/reader';
 import { type Job, withConfig } from '../state/state';
-import { fetchWords, listed, say, sentences } from '../words/words';
+import { fetchWords, listed, say, sentences, tell } from '../words/words';
 
 export interface AlsoKnown {
-    title: string; // of the models
+    title: string; // of the models, or what is to be said where there are none; '': nothing
     said: string; // title and models, for the ear
     near: boolean; // none has that name: one is spelled alike
     models: FoundModel[];
 }
 
 const SAID = 5;
+// What is trained, not a model.
+const ADAPTERS = /(^|[\s,;:/_-])(q?lora|adapters?|peft)(?![a-z])/gi;
 
 export async function alsoKnown(typed: string): Promise<AlsoKnown> {
-    const [answer] = await Promise.all([findModels({ words: typed.normalize('NFKC').trim() }), fetchWords('formats')]);
-    const models = answer.ok ? answer.models : [];
-    const near = answer.ok && answer.match === 'near';
-    const title = say(near ? 'formats.models.near' : 'formats.models.also');
-    return {
-        title,
-        said: models.length > 0 ? sentences(title, listed(models.slice(0, SAID).map(({ label }) => label))) : '',
-        near,
-        models,
-    };
+    const text = typed.normalize('NFKC');
+    const words = text.replace(ADAPTERS, ' ').trim();
+    const [answer] = await Promise.all([words ? findModels({ words }) : null, fetchWords('formats', 'names')]);
+    const models = answer?.ok ? answer.models : [];
+    const near = answer?.ok === true && answer.match === 'near';
+    const adapters =
+        text.search(ADAPTERS) >= 0 &&
+        say('formats.models.adapters', { field: tell({ id: 'field.trained' }), detail: say('depth.detail') });
+    const title = sentences(adapters, models.length > 0 && say(near ? 'formats.models.near' : 'formats.models.also'));
+    return { title, said: sentences(title, listed(models.slice(0, SAID).map(({ label }) => label))), near, models };
 }
 
 // The model of a job by another name than the page's list has, as it is taken from there; any other one stays what it is.

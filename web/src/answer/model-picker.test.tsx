@@ -205,6 +205,16 @@ test('of a name that no model has, the one spelled alike is offered', async () =
     expect(all('option')).toHaveLength(2);
 });
 
+test('what is no model is said where it is typed', async () => {
+    const { ask, answer } = asking();
+    const { field, text } = shown(false, ask);
+    tap(field);
+    write(field, 'qlora');
+    await answer('qlora', { title: 'LoRA is not a model.', models: [] });
+    expect(text()).toContain('LoRA is not a model.');
+    expect(text()).not.toContain('No such model here.');
+});
+
 test('where more cannot be had, the list is as it was', async () => {
     const { all, field, text } = shown(false, () => Promise.reject(new Error('offline')));
     tap(field);

@@ -67,11 +67,12 @@ const rowOf = ({ id, label, parameters }: CatalogModel | FoundModel): Row => ({
 function rowsOf(found: CatalogModel[], { coming, also }: ReturnType<typeof useAlso>, repository: string | null): (Row | string)[] {
     const others = also.models.filter(({ id }) => !found.some((model) => model.id === id));
     const elsewhere = repository !== null && ![...found, ...others].some((model) => sameRepository(model.repository, repository));
-    const none = found.length === 0 && !coming && !elsewhere && (others.length === 0 || also.near);
+    const alone = also.models.length === 0 && also.title;
+    const none = found.length === 0 && !coming && !elsewhere && !alone && (others.length === 0 || also.near);
     return [
         ...found.map(rowOf),
         ...(coming ? [say('later.coming')] : none ? [say('form.no_match')] : []),
-        ...(others.length > 0 ? [also.title] : []),
+        ...(others.length > 0 || alone ? [also.title] : []),
         ...others.map(rowOf),
         ...(elsewhere ? [{ id: FROM_HUB, name: say('form.hub', { repository }), detail: say('form.hub_help'), leads: true }] : []),
         { id: PASTE, name: say('form.paste'), detail: say('form.paste_help'), leads: true },

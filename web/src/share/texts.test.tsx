@@ -12,8 +12,11 @@ test('the link is that of the run, not of the place on the page; a language stay
     expect(link).toBe(`https://example.org/fourfold/${formatLink(page.job, page.catalog)}&lang=ja`);
     expect(parseLink(new URL(link).search, page.catalog).job).toEqual(page.job);
     expect(linkOf(page, 'https://example.org/fourfold/')).not.toContain('lang');
-    const phased = linkOf(page, HERE.replace('#', '&phases=1e12_8192_8388608_8&pools=b200-sxm-180gb_8#'));
-    expect(phased).toBe(`${link}&phases=1e12_8192_8388608_8&pools=b200-sxm-180gb_8`);
+    const rooms = 'phases=1e12_8192_a%20%26%20b_8;keep_degrees=true&pools=b200-sxm-180gb_8';
+    const phased = linkOf(page, HERE.replace('#', `&${rooms}&depth=detail#`));
+    expect(phased).toBe(`${link}&depth=detail&${rooms}`);
+    expect(chatText(page, answer, phased)).toContain(rooms);
+    expect(markdown(page, answer, phased)).toContain(rooms);
     expect(embedCode(page, phased).split('>')[2]).toBe(embedCode(page, link).split('>')[2]); // the element has no such rooms
 });
 

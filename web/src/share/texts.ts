@@ -3,19 +3,18 @@ import type { Estimate } from '../core/api';
 import { summaryOf, timeOf } from '../shared/answer-words';
 import { degreeList } from '../shared/plan-words';
 import { formatLink } from '../state/state';
-import { ROOM_PARAMETERS } from '../state/view';
+import { DEPTH_PARAMETER, ROOM_PARAMETERS } from '../state/view';
 import type { Page } from '../store/page';
 import { LANGUAGE_PARAMETER } from '../words/language';
 import { sentences } from '../words/words';
 
-// `here` is the page's own address: a language that came with it stays in the link, and so do the phases and the further GPUs of the run.
+// `here` is the page's own address: a language and a depth that came with it stay in the link, and so do the phases and the further GPUs of
+// the run, letter by letter.
+const KEPT = [LANGUAGE_PARAMETER, DEPTH_PARAMETER, ...ROOM_PARAMETERS];
 export function linkOf(page: Page, here: string): string {
-    const link = new URL(formatLink(page.job, page.catalog, page.pins), here);
-    const linked = new URL(here).searchParams;
-    return [LANGUAGE_PARAMETER, ...ROOM_PARAMETERS].reduce((whole, name) => {
-        const value = linked.get(name);
-        return value === null ? whole : `${whole}&${name}=${value}`;
-    }, link.href);
+    const link = new URL(formatLink(page.job, page.catalog, page.pins), here).href;
+    const parts = new URL(here).search.slice(1).split('&');
+    return [link, ...KEPT.flatMap((name) => parts.find((part) => part.startsWith(`${name}=`)) ?? [])].join('&');
 }
 
 export const chatText = (page: Page, answer: Estimate, link: string): string => `${sentences(summaryOf(page), timeOf(answer))}\n${link}`;
@@ -33,7 +32,7 @@ const escapeHtml = (text: string): string => text.replace(/&/g, '&amp;').replace
 export function embedCode(page: Page, link: string): string {
     const { searchParams } = new URL(link);
     const attributes = [...searchParams]
-        .filter(([name]) => !['pin', ...ROOM_PARAMETERS].includes(name))
+        .filter(([name]) => !['pin', DEPTH_PARAMETER, ...ROOM_PARAMETERS].includes(name))
         .map(([name, value]) => `${name}="${escapeHtml(value)}"`);
     return [
         `<script type="module" src="${escapeHtml(new URL('./embed.js', link).href)}"></script>`,

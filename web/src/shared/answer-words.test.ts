@@ -20,7 +20,7 @@ test('a band that lies evenly about the time is told by one number, an uneven on
     expect(said(step_seconds, low_seconds, high_seconds)).toContain(`, give or take ${margin}.`);
     expect(said(41.5, 39, 47.7)).toMatch(/^One step takes 41\.5 s \(.*\), or anything from 39\.0 s to 47\.7 s\.$/);
     expect(said(41.5, 33, 43)).toMatch(/ or anything from 33\.0 s to 43\.0 s\.$/);
-    expect(said(10, 6, 14.5)).toContain('give or take 4.50 s');
+    expect(said(10, 6, 14.5)).toContain('give or take 4.5 s');
 });
 
 test('what trains adapters alone is never told as a training of the model', () => {

@@ -23,6 +23,9 @@ test('a link decides, then the section that it names, then what was chosen last'
     expect(openingDepth({ search: '?depth=deep', hash: '' })).toBe('plain');
     expect(openingDepth({ search: '', hash: '#best' })).toBe('detail');
     expect(openingDepth({ search: '', hash: '#answer' })).toBe('plain');
+    expect(openingDepth({ search: '?gpus=8&phases=1e12_8192_8_8', hash: '' })).toBe('detail');
+    expect(openingDepth({ search: '?gpus=8&pools=b200-sxm-180gb_8', hash: '' })).toBe('detail');
+    expect(openingDepth({ search: '?depth=plain&pools=b200-sxm-180gb_8', hash: '' })).toBe('plain');
 });
 
 test('a way to another run keeps the depth and the language of the link that the reader came with', () => {

@@ -292,6 +292,7 @@ export interface Words {
     'formats.copy': null;
     'formats.save': { ending: string };
     'formats.models.also': null;
+    'formats.models.adapters': { field: string; detail: string };
     'formats.models.near': null;
     'formats.close': null;
     'copy.table': null;
