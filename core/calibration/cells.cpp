@@ -46,20 +46,19 @@ double scale_of(std::string_view unit, const Measure& column) {
     return thousands == 1 ? 0 : unit.empty() ? thousands : thousands * factor_of(unit, column);
 }
 
-// Whether the cell is a number and the next one its unit, as in "9.2 s" between blanks.
-bool belong_together(std::string_view cell, std::string_view next, const Measure* column) {
-    return column != nullptr && number_of(with_point(cell, ' ')) && !number_of(with_point(next, ' ')) && scale_of(next, *column) > 0;
-}
-
 }  // namespace
 
 void join_units(const RunColumns& columns, std::vector<std::string_view>& cells) {
-    for (std::size_t i = 0; i < columns.keys.size() && i + 1 < cells.size() && cells.size() > columns.keys.size(); ++i) {
-        const std::string_view cell = cells[i], unit = cells[i + 1];
-        if (!belong_together(cell, unit, measure_of(columns.keys[i]))) continue;
-        cells[i] = {cell.data(), static_cast<std::size_t>(unit.data() + unit.size() - cell.data())};
-        cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    if (columns.separator != ' ' || cells.size() <= columns.keys.size()) return;
+    std::size_t kept = 0;
+    for (const std::string_view cell : cells) {
+        const Measure* const column = kept > 0 && kept <= columns.keys.size() ? measure_of(columns.keys[kept - 1]) : nullptr;
+        if (column != nullptr && !cell.empty() && scale_of(cell, *column) > 0)
+            cells[kept - 1] = {cells[kept - 1].data(), static_cast<std::size_t>(cell.data() + cell.size() - cells[kept - 1].data())};
+        else
+            cells[kept++] = cell;
     }
+    cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(kept), cells.end());
 }
 
 // "1,024" may mean either and stays a text, which the reader is asked about.

@@ -28,7 +28,7 @@ struct Given {
 // ---- text
 Given given_line(std::string_view line, std::size_t number, const RunColumns& columns, std::vector<std::string_view>& cells) {
     split_cells(line, columns.separator, cells);
-    if (columns.separator == ' ') join_units(columns, cells);
+    join_units(columns, cells);
     Given given{Text("row.line").with("number", number), Json::object(), {}};
     if (cells.size() != columns.keys.size())
         report(given.wrong, "", "type", nullptr,

@@ -332,23 +332,17 @@ std::optional<Problem> no_split(const Job& job) {
                    nearest_with_plan(trial, &Plan::gpus, kFurthest)};
 }
 
-// Where the degrees that were set do not divide the GPUs: beside another number of GPUs, another value of such a degree.
+// Where the degrees that were set do not divide the GPUs, and nothing else is wrong: beside another number of GPUs, another value of a
+// degree.
 void offer_degrees(const Job& job, Problems& problems) {
-    const std::string rule(text(Rule::gpus_divide).id);
-    const auto has = [&](std::string Problem::*part, const std::string& value) {
-        return std::any_of(problems.begin(), problems.end(), [&](const Problem& one) { return one.*part == value; });
-    };
-    if (!has(&Problem::rule, rule)) return;
+    if (problems.size() != 1 || problems.front().rule != text(Rule::gpus_divide).id) return;
     for (const auto& [key, degree] : std::span(kDegrees).first(kModelDegrees)) {
         const std::int64_t given = job.plan.*degree;
-        if (given == kAuto || has(&Problem::field, key)) continue;
-        if (Json nearest = nearest_with_plan(job, degree, given); !nearest.is_null())
-            problems.push_back({key,
-                                rule,
-                                given,
-                                Text("problem.gpus_divide.degree").with("gpus", job.plan.gpus).with("value", given),
-                                {},
-                                std::move(nearest)});
+        if (given == kAuto) continue;
+        Problem problem{key,   problems.front().rule,
+                        given, Text("problem.gpus_divide.degree").with("gpus", job.plan.gpus).with("value", given),
+                        {},    nearest_with_plan(job, degree, given)};
+        if (!problem.nearest.is_null()) problems.push_back(std::move(problem));
     }
 }
 

@@ -31,7 +31,8 @@ test('one that is spelled alike says so; none, and a refusal, say nothing', asyn
 test('LoRA is no model: where it is set is said, beside the models of the other words', async () => {
     asked.mockReset();
     const title = 'LoRA is not a model. Choose the model, then “What is trained” in “Every detail”.';
-    for (const typed of ['lora', 'QLoRA', ' adapter ']) expect(await alsoKnown(typed)).toEqual({ title, said: title, near: false, models: [] });
+    for (const typed of ['lora', 'QLoRA', ' adapter '])
+        expect(await alsoKnown(typed)).toEqual({ title, said: title, near: false, models: [] });
     expect(asked).not.toHaveBeenCalled();
     const found = goodOf('find_models', 'find-models');
     asked.mockResolvedValue(found);

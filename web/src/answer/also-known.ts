@@ -22,8 +22,7 @@ export async function alsoKnown(typed: string): Promise<AlsoKnown> {
     const models = answer?.ok ? answer.models : [];
     const near = answer?.ok === true && answer.match === 'near';
     const adapters =
-        text.search(ADAPTERS) >= 0 &&
-        say('formats.models.adapters', { field: tell({ id: 'field.trained' }), detail: say('depth.detail') });
+        text.search(ADAPTERS) >= 0 && say('formats.models.adapters', { field: tell({ id: 'field.trained' }), detail: say('depth.detail') });
     const title = sentences(adapters, models.length > 0 && say(near ? 'formats.models.near' : 'formats.models.also'));
     return { title, said: sentences(title, listed(models.slice(0, SAID).map(({ label }) => label))), near, models };
 }

@@ -27,7 +27,7 @@ const asTable = (answer: Estimate): string => {
         .map((cells) => cells.join('\t'))
         .join('\n');
 };
-const row = (label: string, bytes: number, share: number): string[] => [label, format.gib(bytes), format.percent(share), format.raw(bytes)];
+const row = (label: string, bytes: number, share: number): string[] => [label, format.gib(bytes), format.percent(share), bytes.toFixed(0)];
 
 const shownTotal = (answer: Estimate): { bytes: number; share: number } =>
     answer.stages[answer.stage] ?? { bytes: answer.total_bytes, share: answer.share };

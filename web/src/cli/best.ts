@@ -3,6 +3,7 @@ import type { Catalog, Ranked, RankedPlan, Refusal } from '../core/api';
 import { format } from '../format/format';
 import { besides, wholePlan } from '../shared/plan-words';
 import { rankedCsv } from '../shared/ranked-csv';
+import { stepText } from '../shared/step-text';
 import { planAt, rows } from '../store/ranked';
 import { say, sentences } from '../words/words';
 import { type Asked, complained, DOES_NOT_FIT, type Done, FITS, refused } from './asked';
@@ -27,7 +28,7 @@ const headOf = (keys: readonly Key[]): string[] => [
 const rowOf = (catalog: Catalog, keys: readonly Key[], plan: RankedPlan, rank: number): string[] => [
     format.count(rank),
     ...keys.map((key) => format.count(Number(plan[key]))),
-    format.step(plan.step_seconds),
+    stepText(plan.step_seconds),
     format.rounded(plan.tokens_per_s),
     format.gb(plan.whole_bytes),
     besides(catalog, plan) || '–',

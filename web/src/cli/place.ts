@@ -2,6 +2,7 @@
 import type { Answers, Placed, PlaceProgress, PlaceRequest, Refusal } from '../core/api';
 import { format } from '../format/format';
 import { nameOf, problemText } from '../shared/names';
+import { stepText } from '../shared/step-text';
 import { say, tell } from '../words/words';
 import { type Asked, complained, type Done, FITS, type Io, refused } from './asked';
 import { numberOf } from './own';
@@ -13,7 +14,7 @@ const TOLD_MS = 100; // from one word of progress to the next
 
 function findingOf({ objective, nothing_to_gain, finding, gain_share: gain, best_seconds, default_seconds }: Placed): string {
     if (nothing_to_gain) return tell(finding);
-    const [best, was] = [format.step(best_seconds), format.step(default_seconds)];
+    const [best, was] = [stepText(best_seconds), stepText(default_seconds)];
     return objective.id === 'step_time'
         ? say('placement.result.faster', { gain, best, was })
         : say('placement.result.lower', { gain, best, was, label: nameOf('choice.objective', objective) });
@@ -49,7 +50,7 @@ function clock(seconds: number, io: Io): (progress: string) => boolean {
         if (io.live && now - told >= TOLD_MS) {
             told = now;
             const { moves, best_seconds, default_seconds } = JSON.parse(progress) as PlaceProgress;
-            io.err(erased(say('cli.placing', { moves, best: format.step(best_seconds), was: format.step(default_seconds) })));
+            io.err(erased(say('cli.placing', { moves, best: stepText(best_seconds), was: stepText(default_seconds) })));
         }
         return now - started < seconds * 1000;
     };

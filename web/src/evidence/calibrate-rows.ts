@@ -5,6 +5,7 @@ import { format } from '../format/format';
 import { choiceLabel, labelOf } from '../shared/names';
 import { degreeList } from '../shared/plan-words';
 import { listed, say, tell } from '../words/words';
+import { off } from './off';
 
 type Numbers = 'step_seconds' | 'ratio' | 'after_seconds' | 'after_ratio';
 type TimedRow = Omit<CalibrationRow, Numbers> & Record<Numbers, number>;
@@ -36,14 +37,14 @@ const timeCells = (row: CalibrationRow): string[] =>
         ? [
               format.duration(row.step_seconds),
               format.duration(row.estimated_seconds),
-              format.off(row.ratio),
+              off(row.ratio),
               format.duration(row.after_seconds),
-              format.off(row.after_ratio),
+              off(row.after_ratio),
           ]
         : [NONE, format.duration(row.estimated_seconds), NONE, NONE, NONE];
 const memoryCells = ({ memory }: CalibrationRow): string[] =>
     memory
-        ? [format.bytes(memory.bytes), format.bytes(memory.estimated_bytes), format.off(memory.ratio), format.off(memory.after_ratio)]
+        ? [format.bytes(memory.bytes), format.bytes(memory.estimated_bytes), off(memory.ratio), off(memory.after_ratio)]
         : [NONE, NONE, NONE, NONE];
 
 export function asRows(catalog: Catalog, { rows }: Calibration): string[][] {

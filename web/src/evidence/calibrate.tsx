@@ -10,6 +10,7 @@ import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 import { asRows, timedRows, withTabs } from './calibrate-rows';
+import { off } from './off';
 import { SendLater } from './send-door';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
@@ -69,7 +70,7 @@ function Residuals({ result }: { result: Calibration }) {
                     <g key={ratio} class={Math.abs(ratio - 1) < 1e-9 ? 'rule none' : 'rule'}>
                         <line x1={LEFT} x2={LEFT + room} y1={y(ratio)} y2={y(ratio)} />
                         <text x={LEFT - 6} y={y(ratio) + 4} text-anchor="end">
-                            {format.off(ratio)}
+                            {off(ratio)}
                         </text>
                     </g>
                 ))}

@@ -5,6 +5,7 @@ import { cellsOf, plain, settle, show, tap } from '../shared/test-view';
 import { formatLink } from '../state/state';
 import { isSaid } from '../words/words';
 import { Famous } from './famous';
+import { off as offBy } from './off';
 import { famousRuns, jobOf } from './prove';
 
 const good = goodOf('estimate', 'llama-70b-64-h100');
@@ -31,7 +32,7 @@ test('each run: a link to it, what was published, what the page says, and the so
         if (seconds === undefined) return;
         expect(reached).toBe(plain(`${format.duration(seconds)} a step`));
         const inside = seconds >= low_seconds && seconds <= high_seconds;
-        expect(off).toBe(plain(`${format.off(seconds / step_seconds)}${inside ? 'in the range' : 'outside the range'}`));
+        expect(off).toBe(plain(`${offBy(seconds / step_seconds)}${inside ? 'in the range' : 'outside the range'}`));
     });
     expect(text()).toContain(`All ${famousRuns.length} calculated`);
 });

@@ -7,6 +7,7 @@ import { degreeList } from '../shared/plan-words';
 import { formatLink } from '../state/state';
 import { asSeen } from '../state/view';
 import { isSaid, say, sentences } from '../words/words';
+import { off } from './off';
 import { type Column, ProofTable } from './proof-table';
 import { famousRuns, jobOf, type Progress, type Prover, prove, type Run, secondsOf } from './prove';
 
@@ -76,7 +77,7 @@ function Off({ run, answer }: { run: Run; answer: Answer }) {
     const { step_seconds: estimated, low_seconds: low, high_seconds: high } = answer.time;
     return (
         <>
-            {format.off(seconds / estimated)}
+            {off(seconds / estimated)}
             <small>{seconds >= low && seconds <= high ? say('famous.inside') : say('famous.outside')}</small>
         </>
     );

@@ -3,6 +3,7 @@ import { format } from '../format/format';
 import { answeredOf, catalog } from '../shared/test-data';
 import { cellsOf, plain, show, textOf, unfold } from '../shared/test-view';
 import { Near } from './near';
+import { off } from './off';
 import { alikeOf, byDistance, errorOf, errorsOf, isNear, runsOf } from './runs';
 
 function shown(name?: string, job: Record<string, unknown> = {}) {
@@ -18,7 +19,7 @@ test('how far the estimate was off for the runs like this one, then each of them
     const errors = errorsOf(runs.map(({ seconds }) => seconds));
     if (!errors) throw new Error('no run with a time is near the default plan');
     const { count, mean, low, high } = errors;
-    const [from, to] = [low, high].map((error) => plain(format.off(1 + error)));
+    const [from, to] = [low, high].map((error) => plain(off(1 + error)));
     const line = `${count} measured runs like this one tell the time of a step: the estimate was off by ${plain(format.percent(mean))} on average`;
     expect(textOf(one('.near > p'))).toContain(`${line} (measured: from ${from} to ${to}).`);
     const [head, ...rows] = cellsOf(unfold(box, /^The \d+ measured runs like this one/));
@@ -26,7 +27,7 @@ test('how far the estimate was off for the runs like this one, then each of them
     const worst = Math.max(
         ...runs.map(({ seconds, gib }) => Math.max(...[seconds, gib].map((pair) => (pair ? Math.abs(errorOf(pair)) : 0)))),
     );
-    expect(rows[0]?.[4]?.replace(/^[+−]/, '')).toContain(plain(format.off(1 + worst)).slice(1));
+    expect(rows[0]?.[4]?.replace(/^[+−]/, '')).toContain(plain(off(1 + worst)).slice(1));
     expect(rows.every(([name]) => / on \d+ H/.test(name ?? ''))).toBe(true);
 });
 

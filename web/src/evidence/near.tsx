@@ -6,6 +6,7 @@ import { Folded } from '../shared/folded';
 import { choiceLabel, labelOf, lower } from '../shared/names';
 import type { Page } from '../store/page';
 import { listed, say, sentences } from '../words/words';
+import { off } from './off';
 import { type Column, ProofTable } from './proof-table';
 import {
     type Alike,
@@ -28,8 +29,8 @@ import {
 const GIB = 2 ** 30;
 const FIRST = 6; // rows that stand there at once, and runs that are shown where none is near
 
-const off = (error: number): string => format.off(1 + error);
-const range = ({ count, mean, low, high }: Errors) => ({ count, mean, low: off(low), high: off(high) });
+const offBy = (error: number): string => off(1 + error);
+const range = ({ count, mean, low, high }: Errors) => ({ count, mean, low: offBy(low), high: offBy(high) });
 
 // Not every source names its models; "80G" is a class of sizes.
 const isName = (model: string): boolean => /\p{L}{2}/u.test(model);
@@ -105,7 +106,7 @@ const columns = (yours: Yours): Column<Run & { id: string }>[] => [
         id: 'off',
         head: say('near.head.off'),
         number: true,
-        cell: ({ seconds, gib }) => listed([seconds && off(errorOf(seconds)), gib && off(errorOf(gib))]) || '–',
+        cell: ({ seconds, gib }) => listed([seconds && offBy(errorOf(seconds)), gib && offBy(errorOf(gib))]) || '–',
     },
     {
         id: 'standing',

@@ -2,6 +2,7 @@
 export interface Numbers {
     count(value: number): string; // 8,192
     number(value: number): string; // any number of a formula, as exact as it is: 1.5
+    fixed(value: number, digits: number): string; // so many decimals
     tenth(value: number): string; // at most one decimal: 17.8
     short(value: number): string; // 8.03 billion
     dollars(value: number): string; // $0.30, $3.99, $96,000, $12.4 million
@@ -9,7 +10,6 @@ export interface Numbers {
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
     percent(share: number): string; // 70 %
     percentTenth(share: number): string; // 1.5 %
-    off(ratio: number): string; // how far from 1, signed: +12 %, −0.4 %
 }
 
 const NARROW = '\u202f'; // between a number and its unit, so that they never part at a line's end
@@ -73,6 +73,7 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
     return {
         count: (value) => decimals(0).format(value),
         number: exact,
+        fixed: (value, digits) => decimals(digits).format(value),
         tenth: (value) => oneDecimal().format(value),
         short: (value) => compact().format(value),
         dollars: (value) =>
@@ -88,10 +89,5 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
                 ? spaced(`< ${decimals(1).format(0.1)}`, '%')
                 : spaced(decimals(shareDigits(share)).format(share * 100), '%'),
         percentTenth: (share) => spaced(oneDecimal().format(share * 100), '%'),
-        off(ratio) {
-            const percent = Math.abs(ratio - 1) * 100;
-            if (percent < 0.05) return spaced('±0', '%');
-            return signed(ratio - 1, spaced(decimals(percent < 9.95 ? 1 : 0).format(percent), '%'));
-        },
     };
 }

@@ -8,7 +8,6 @@ export interface Sizes {
     change(bytes: number): string; // signed: +24.3, −1.20, ±0
     gib(bytes: number): string; // for tables: two decimals
     bytes(bytes: number): string; // exact: 60,450,574,336
-    raw(bytes: number): string; // exact, for a spreadsheet: 60450574336
     megabytes(characters: number): string; // the size of a pasted text
 }
 
@@ -24,7 +23,6 @@ export function sizesFormat({ decimals, exact, three }: Digits): Sizes {
         change: (bytes) => (bytes === 0 ? '±0' : signed(bytes, gb(Math.abs(bytes)))),
         gib: (bytes) => decimals(2).format(bytes / GIB),
         bytes: (bytes) => decimals(0).format(bytes),
-        raw: (bytes) => bytes.toFixed(0),
         megabytes: (characters) => decimals(1).format(characters / 1e6),
     };
 }

@@ -1,17 +1,9 @@
 // Times and energy, in the unit that a reader would use.
 import { type Digits, lazily, signed, spaced } from './numbers';
 
-// Points in time in one unit, as finely as neighbours differ.
-export interface Clock {
-    unit: string;
-    text(seconds: number): string;
-}
-
 export interface Times {
     duration(seconds: number): string; // 850 ms, 42.3 s, 1 min 49 s, 12.4 min, 12.4 hours, 150 days, 42.2 years
-    step(seconds: number): string; // four significant digits, for lists of steps that differ little: 128.2 s
     margin(seconds: number, low: number, high: number): string; // how far the band reaches, in the unit and the decimals of the duration
-    clock(longest: number, finest: number): Clock; // for points in time up to so many seconds that lie so many apart
     slower(seconds: number, than: number): string; // signed: +7.60 s, −1 min 2 s
     training(days: number, low: number, high: number): [main: string, low: string, high: string, highest: string]; // one unit; low and high without it
     energy(kwh: number): string; // 850 kWh, 12.3 MWh, 4.5 TWh
@@ -86,22 +78,12 @@ export function timesFormat(language: string, { decimals, decimalsOf, three, sig
     };
     return {
         duration,
-        step(seconds) {
-            const [value, unit] = seconds >= 1 ? [seconds, 's'] : [seconds * 1000, 'ms'];
-            return spaced(decimals(value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3).format(value), unit);
-        },
         margin(seconds, low, high) {
             const [size, write] = unitOf(seconds);
             const width = Math.max(high - seconds, seconds - low);
             const digits = size === 1 && seconds >= 59.95 ? 0 : decimalsOf(seconds / size); // "1 min 49 s" has no tenths
             const rounded = Number((width / size).toFixed(digits));
             return rounded > 0 ? write(rounded) : duration(width);
-        },
-        clock(longest, finest) {
-            const [size, unit] = longest >= 10 ? [1, 's'] : [1e-3, 'ms'];
-            const digits = Math.max(0, Math.min(3, Math.ceil(-Math.log10(finest / size)) + 1));
-            const written = decimals(digits);
-            return { unit, text: (seconds) => written.format(seconds / size) };
         },
         slower(seconds, than) {
             const more = seconds - than;

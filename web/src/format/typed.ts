@@ -11,19 +11,18 @@ export interface Kind {
 
 export interface Typed {
     read(text: string, kind?: Kind): number | string;
-    parsePercent(text: string): number | string; // "50", "50 %" -> 0.5
 }
 
 const POWERS: Record<string, number> = { k: 1, m: 2, mn: 2, g: 3, b: 3, bn: 3, t: 4, tn: 4 };
 // "billion" and "trillion" are what the page itself writes, in every locale of digits: 10⁹ and 10¹². Where a word of the long scale is
 // spelled apart from them (Billionen, billón, bilioni), it says what it says there.
-const NAMED: readonly [RegExp, number][] = [
-    [/^(thousand|tausend|mil(l?e|a)?)$/, 1e3],
-    [/^(million(en)?|mill[oó]ne?|milion[ei]|mio|mln)$/, 1e6],
-    [/^(billion|milliard(en?)?|miliard[oi]|mrd)$/, 1e9],
-    [/^(trillion|billionen|bill[oó]ne?|bilion[ei]|bio)$/, 1e12],
-    [/^(quadrillion|billiard(en?)?)$/, 1e15],
-];
+const NAMED = [
+    'thousand|tausend|mil(l?e|a)?',
+    'million(en)?|mill[oó]ne?|milion[ei]|mio|mln',
+    'billion|milliard(en?)?|miliard[oi]|mrd',
+    'trillion|billionen|bill[oó]ne?|bilion[ei]|bio',
+    'quadrillion|billiard(en?)?',
+].map((names) => new RegExp(`^(${names})s?\\.?$`)); // each a thousand of the one before
 const HAN: Record<string, number> = { 十: 10, 百: 100, 千: 1e3, 万: 1e4, 萬: 1e4, 亿: 1e8, 億: 1e8, 兆: 1e12 };
 
 // Spellings behind a number, in the languages of the page.
@@ -69,8 +68,11 @@ function scale(word: string, thousand: number): number | null {
     const power = POWERS[word];
     if (power !== undefined) return thousand ** power;
     if (/^[十百千万萬亿億兆]+$/.test(word)) return [...word].reduce((product, one) => product * (HAN[one] ?? 1), 1);
-    const named = (one: string): number => NAMED.find(([name]) => name.test(one.replace(/s?\.?$/, '')))?.[1] ?? Number.NaN;
-    return word.split(/\s+/).reduce((product, one) => product * named(one), 1) || null; // "mil millones"
+    // "mil millones"
+    return (
+        word.split(/\s+/).reduce((product, one) => product * 1000 ** (NAMED.findIndex((name) => name.test(one)) + 1 || Number.NaN), 1) ||
+        null
+    );
 }
 
 // "m tokens" -> "m"; null: there is no such unit behind it.
@@ -128,8 +130,4 @@ function read(text: string, kind: Kind, decimal: () => string): number | null {
 // `decimal`: the reader's sign before decimals.
 export const typedFormat = (decimal: () => string): Typed => ({
     read: (text, kind = {}) => read(text, kind, decimal) ?? text.trim(),
-    parsePercent(text) {
-        const percent = read(text.replace(/\s*[%％]\s*$/, ''), {}, decimal);
-        return percent === null ? text.replace(/\s*[%％]\s*$/, '').trim() : percent / 100;
-    },
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { format } from '../format/format';
+import { stepText } from '../shared/step-text';
 import { goodOf } from '../shared/test-data';
 import { cellsOf, plain, show, textOf, unfold } from '../shared/test-view';
 import { Curve } from './curve';
@@ -10,7 +11,7 @@ const course: Course = { ...answer, points: answer.curve, moves_per_s: 50_000, s
 
 test('how far the best fell, and the course as a table', () => {
     const { box, one } = show(<Curve course={course} running={false} />);
-    const [was, best] = [course.default_seconds, course.best_seconds].map((seconds) => plain(format.step(seconds)));
+    const [was, best] = [course.default_seconds, course.best_seconds].map((seconds) => plain(stepText(seconds)));
     expect(textOf(one('h4'))).toBe(`The best so far: from ${was} down to ${best}`);
     const [head, ...rows] = cellsOf(unfold(box, 'The search as a table'));
     expect(head).toEqual(['Moves', 'Best so far']);

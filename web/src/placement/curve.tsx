@@ -1,5 +1,6 @@
 import { format } from '../format/format';
 import { useWidth } from '../shared/drawing';
+import { stepText } from '../shared/step-text';
 import { Table } from '../shared/table';
 import { say } from '../words/words';
 import type { Course } from './search';
@@ -27,8 +28,8 @@ export function Curve({ course, running }: { course: Course; running: boolean })
     const every = Math.ceil((76 * Math.max(1, powers.length - 1)) / (x(powers.at(-1) ?? last) - x(FIRST) || 1)); // px that a number needs
     const fell = best < was * (1 - 1e-6);
     const title = fell
-        ? say('placement.search.curve', { was: format.step(was), best: format.step(best) })
-        : say('placement.search.level', { was: format.step(was) });
+        ? say('placement.search.curve', { was: stepText(was), best: stepText(best) })
+        : say('placement.search.level', { was: stepText(was) });
     const base = TOP + HEIGHT;
     return (
         <div ref={box} class="falling">
@@ -50,11 +51,11 @@ export function Curve({ course, running }: { course: Course; running: boolean })
                 </text>
                 <path class="line" d={line} />
                 <text x={LEFT + room + 6} y={y(was) + 4}>
-                    {format.step(was)}
+                    {stepText(was)}
                 </text>
                 {fell && (
                     <text class="best" x={LEFT + room + 6} y={y(best) + 4}>
-                        {format.step(best)}
+                        {stepText(best)}
                     </text>
                 )}
                 <circle class="best" cx={LEFT + room} cy={y(best)} r="4" />
@@ -65,7 +66,7 @@ export function Curve({ course, running }: { course: Course; running: boolean })
                     label={title}
                     rows={() => [
                         [say('placement.search.moves'), say('placement.search.best')],
-                        ...points.map(([tried, seconds]) => [format.count(tried), format.step(seconds)]),
+                        ...points.map(([tried, seconds]) => [format.count(tried), stepText(seconds)]),
                     ]}
                 />
             )}

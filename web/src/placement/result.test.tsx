@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Placed } from '../core/api';
 import { format } from '../format/format';
+import { stepText } from '../shared/step-text';
 import { goodOf, measuredOf, pageOf, rankedPage, refusalOf } from '../shared/test-data';
 import { cellsOf, plain, show, spies, tap, textOf, unfold } from '../shared/test-view';
 import { planAt, settingsOf } from '../store/ranked';
@@ -31,7 +32,7 @@ function shown(changes: Partial<Placed> = {}, more: Partial<Parameters<typeof Re
     );
     return { act, ...show(view) };
 }
-const step = (seconds: number): string => plain(format.step(seconds));
+const step = (seconds: number): string => plain(stepText(seconds));
 
 test('how much shorter a step is, and who stands where', () => {
     const { box, one, text } = shown();

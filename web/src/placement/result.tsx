@@ -6,6 +6,7 @@ import { type Measured, RANKED_KEYS, type UnitSaid } from '../core/types';
 import { format } from '../format/format';
 import { choiceLabel, labelOf, nameOf, problemText } from '../shared/names';
 import { wholePlan } from '../shared/plan-words';
+import { stepText } from '../shared/step-text';
 import { Table } from '../shared/table';
 import type { Value } from '../state/state';
 import type { Actions, Page } from '../store/page';
@@ -29,15 +30,11 @@ export function findingOf(answer: Placed): string {
     const [first] = answer.ranked;
     const own = answer.ranked.find(({ index }) => index === 0);
     if (first && own && first !== own) {
-        const [best, was, placed] = [first.best_seconds, own.default_seconds, own.best_seconds].map(format.step) as [
-            string,
-            string,
-            string,
-        ];
+        const [best, was, placed] = [first.best_seconds, own.default_seconds, own.best_seconds].map(stepText) as [string, string, string];
         return say('placement.result.other_faster', { best, was, placed });
     }
     if (nothing_to_gain) return tell(finding);
-    const [best, was] = [format.step(answer.best_seconds), format.step(answer.default_seconds)];
+    const [best, was] = [stepText(answer.best_seconds), stepText(answer.default_seconds)];
     if (objective.id === 'step_time') return say('placement.result.faster', { gain, best, was });
     return say('placement.result.lower', { gain, best, was, label: nameOf('choice.objective', objective) });
 }
@@ -180,7 +177,7 @@ function Suggestion({ page, act, answer }: { page: Page; act: Actions; answer: P
     return (
         <div class="suggestion">
             <p>
-                {say('placement.result.suggestion', { label, seconds: format.step(suggestion.seconds), was: format.step(best_seconds) })}{' '}
+                {say('placement.result.suggestion', { label, seconds: stepText(suggestion.seconds), was: stepText(best_seconds) })}{' '}
                 <button
                     type="button"
                     aria-label={say('placement.result.apply_it', { label })}
@@ -233,8 +230,8 @@ function Ranked({ page, act, answer, plans }: { page: Page; act: Actions; answer
                                         .join(', ')}
                                 </small>
                             </th>
-                            <td class="r">{format.step(default_seconds)}</td>
-                            <td class="r">{format.step(best_seconds)}</td>
+                            <td class="r">{stepText(default_seconds)}</td>
+                            <td class="r">{stepText(best_seconds)}</td>
                             <td class="r">
                                 {index > 0 && (
                                     <button

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { measuredOf, refusalOf } from '../shared/test-data';
 import { cellsOf, show, tap, textOf, unfold, write } from '../shared/test-view';
-import type { RowProblem, UnitRow } from './units';
+import { type RowProblem, shareIn, type UnitRow } from './units';
 import { Units } from './units-table';
 
 const ROWS: UnitRow[] = [
@@ -51,4 +51,8 @@ test('what is wrong with a row stands below it, and its cell says so', () => {
     const speed = find('textbox', 'Speed in %, row 1');
     expect([speed.getAttribute('aria-invalid'), speed.getAttribute('aria-describedby')]).toEqual(['true', 'unit-1-wrong']);
     expect(textOf(one('#unit-1-wrong'))).toMatch(/\(1 stands for 100 %\.\)$/);
+});
+
+test('a speed is a share: "50" and "50 %" are the same', () => {
+    expect(['50', '100%', ' 7 ', 'half', '%'].map(shareIn)).toEqual([0.5, 1, 0.07, 'half', '']);
 });

@@ -19,10 +19,16 @@ export const blankRow = (rows: readonly UnitRow[]): UnitRow => ({ id: freshId(ro
 export const filledRows = (rows: readonly UnitRow[]): UnitRow[] =>
     rows.filter(({ name, speed, memory }) => [name, speed, memory].some((text) => text.trim() !== ''));
 
+// "50", "50 %": 0.5. What is no number stays the text that it is.
+export function shareIn(text: string): number | string {
+    const percent = format.read(text.replace(/\s*[%％]\s*$/, ''));
+    return typeof percent === 'number' ? percent / 100 : percent;
+}
+
 export const unitsOf = (rows: readonly UnitRow[]): UnitSaid[] =>
     filledRows(rows).map(({ name, speed, memory }) => ({
         name: name.trim(),
-        ...(speed.trim() !== '' && { speed: format.parsePercent(speed) }),
+        ...(speed.trim() !== '' && { speed: shareIn(speed) }),
         ...(memory.trim() !== '' && { memory_gib: format.read(memory, { unit: 'gib' }) }),
     }));
 

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ObjectiveId, Refusal } from '../core/api';
 import { type Measured, RANKED_KEYS } from '../core/types';
 import { format } from '../format/format';
+import { stepText } from '../shared/step-text';
 import type { Actions, Page } from '../store/page';
 import { planAt, rows, settingsOf } from '../store/ranked';
 import { say, sentences } from '../words/words';
@@ -120,8 +121,8 @@ function Running({ course, stop }: { course: Course | 'starting'; stop(): void }
         course === 'starting' || course.points.length === 0
             ? say('placement.search.starting')
             : say('placement.search.running', {
-                  best: format.step(course.best_seconds),
-                  was: format.step(course.default_seconds),
+                  best: stepText(course.best_seconds),
+                  was: stepText(course.default_seconds),
                   moves: format.rounded(course.moves),
                   rate: format.rounded(course.moves_per_s),
               });

@@ -7,6 +7,7 @@ import { labelOf } from '../shared/names';
 import { besides, plansComing, wholePlan } from '../shared/plan-words';
 import { Room } from '../shared/room';
 import { settled } from '../shared/settled';
+import { stepText } from '../shared/step-text';
 import type { Actions, Page } from '../store/page';
 import { planAt, type Ranking, rows } from '../store/ranked';
 import { listed, say, sentences } from '../words/words';
@@ -74,7 +75,7 @@ function Row({ shown, plan, rank, gpus, last, act }: RowProps) {
             ))}
             <td class="r extra">{format.count(plan.data_parallel)}</td>
             <td class="besides extra">{more || '–'}</td>
-            <td class="r">{format.step(plan.step_seconds)}</td>
+            <td class="r">{stepText(plan.step_seconds)}</td>
             <td class="r extra">{format.rounded(plan.tokens_per_s)}</td>
             <td class="r">{format.gb(plan.whole_bytes)}</td>
         </tr>

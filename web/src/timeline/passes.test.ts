@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Timeline, TimelineStage } from '../core/api';
-import { createFormat } from '../format/format';
+import { clockOf } from './clock';
 import { marksBetween, momentAt, mostZoom, moved, passesIn, scrolled, unitOf, waitAfter, waitsIn } from './passes';
 
 const stage = {
@@ -96,9 +96,8 @@ test('marks are round, and inside', () => {
 });
 
 test('points in time are as fine as they differ', () => {
-    const { clock } = createFormat('en');
     const written = (seconds: number, longest: number, finest: number) =>
-        `${clock(longest, finest).text(seconds)} ${clock(longest, finest).unit}`;
+        `${clockOf(longest, finest).text(seconds)} ${clockOf(longest, finest).unit}`;
     expect(written(0.0121, 1, 0.0019)).toBe('12.1 ms');
     expect(written(0.1214, 1, 0.019)).toBe('121 ms');
     expect(written(1.23456, 9, 0.0004)).toBe('1,234.56 ms');

@@ -6,6 +6,7 @@ import { format } from '../format/format';
 import { aboutOf, nameOf } from '../shared/names';
 import { Table } from '../shared/table';
 import { say, sentences, tell } from '../words/words';
+import { clockOf } from './clock';
 import { fillOf, paint, rowsFor } from './paint';
 import { marksBetween, middleOf, momentAt, moved, type Place, spanOf, stageOf, unitOf, waitAfter } from './passes';
 import { Buttons, STEP, useWheel, useZoom, type Zoom } from './zoom';
@@ -49,7 +50,7 @@ function readoutOf(line: Timeline, { stage, pass, waits }: Place): string {
     if (!all) return '';
     const [behind, next] = waitAfter(line, all, pass);
     const [from, to] = waits ? [behind, next] : [all.start[pass] ?? 0, all.end[pass] ?? 0];
-    const clock = format.clock(line.drawn_seconds, to - from);
+    const clock = clockOf(line.drawn_seconds, to - from);
     const told = { stage: stage + 1, from: clock.text(from), to: clock.text(to), unit: clock.unit };
     if (waits) return say('timeline.waiting', told);
     return say('timeline.readout', {
@@ -89,7 +90,7 @@ function passTable(line: Timeline, index: number): string[][] {
     const stage = line.stages[index];
     if (!stage) return [];
     const shortest = Math.min(...stage.start.map((from, i) => (stage.end[i] ?? 0) - from).filter((length) => length > 0));
-    const clock = format.clock(line.drawn_seconds, shortest);
+    const clock = clockOf(line.drawn_seconds, shortest);
     return [
         [
             say('table.pass'),
@@ -189,7 +190,7 @@ function Over({ line, zoom: { width, timeAt, pxAt }, place, brush }: OverProps) 
     const base = TOP + pitch * line.stages.length;
     const marked = place && spanOf(line, place).map(pxAt);
     const { step, marks } = marksBetween(timeAt(0), timeAt(width), width / 110);
-    const clock = format.clock(line.drawn_seconds, step);
+    const clock = clockOf(line.drawn_seconds, step);
     return (
         <svg class="over" aria-hidden="true" width={width} height={base + FOOT}>
             {place && marked && (
