@@ -1,6 +1,6 @@
 // An answer in the page of somebody else: <fourfold-answer> and ?embed.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, before } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -167,6 +167,13 @@ pageTest('a frame stays within its budget, and ?embed leads to it without a step
         assert.ok(sizes.length >= 6);
     }),
 );
+
+pageTest('a frame brings no words that it never says: those of every detail are there once for each language', () => {
+    const files = readdirSync(`${dist}assets`);
+    for (const part of ['help', 'formulas', 'phases', 'evidence', 'placement', 'run', 'formats'])
+        assert.equal(files.filter((name) => new RegExp(`^${part}-[\\w-]{8}\\.js$`).test(name)).length, 3, part);
+    assert.equal(files.filter((name) => /^names-[\w-]{8}\.js$/.test(name)).length, 6);
+});
 
 pageTest('a frame shows a model that the page’s list lacks, by its name', () =>
     inHost({ one: 'model="gemma-2b" gpu="h100-sxm-80gb" gpus="8"' }, async ({ frames: [frame] }) => {

@@ -29,7 +29,7 @@ function answer(tensor: number, gib: number, seconds: number, fit: Fit = 'fits')
         whole_bytes: gib * GIB,
         card_bytes: 80 * GIB,
         share: gib / 80,
-        equally_good: { count: 1, width: 0.015 },
+        equally_good: { count: 1, width: 0.015, memory_width: 0.003 },
         stage: 0,
         worst_stage: 1,
         groups: [
@@ -172,6 +172,9 @@ test('the finding says what is marked', () => {
     expect(finding(answer(2, 30, 5.05), answer(4, 20, 6))).toBe(
         '2 plans are equally fast as far as the estimate can tell. Least memory, 20.0 GB: Pin 2.',
     );
+    // 39.9 and 40.0 GB are the same as far as the estimate can tell
+    expect(finding(answer(2, 39.9, 6))).toBe('Shortest step, 5.00 s: The plan shown.');
+    expect(finding(answer(2, 39.8, 6))).toBe('Shortest step, 5.00 s: The plan shown. Least memory, 39.8 GB: Pin 1.');
     expect(finding(answer(2, 30, 6), answer(4, 90, 1, 'does_not_fit'))).toMatch(
         /^Shortest step, .*: The plan shown. .* Plans that do not fit are left out\.$/,
     );
