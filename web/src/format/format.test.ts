@@ -193,7 +193,8 @@ describe('what the reader types', () => {
         ['8.5', 8.5],
         ['1,000.000', 1000],
         ['1e3', 1000],
-        ['99999999999999999999', '99999999999999999999'],
+        ['99999999999999999999', 1e20], // the core says that it is too large
+        ['9'.repeat(400), '9'.repeat(400)],
     ])('%s', (text, value) => {
         expect(en.read(text, { whole: true })).toBe(value);
         expect(de.read(text, { whole: true })).toBe(value);

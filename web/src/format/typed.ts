@@ -45,13 +45,11 @@ const UNITS: Record<string, string> = {
     pflop_per_s: 'pflops?(?:/s)?',
     per_hour: '(?:us[d$]|dollars?|eur(?:os?)?|gbp|jpy|cny|rmb|[$€£¥円元])?\\s*(?:(?:/|per)\\s*(?:gpu\\s*[-/]?\\s*)?h(?:(?:ou)?rs?)?)?',
 };
-const MOST_DIGITS = 17;
 const MILLION = 1e6;
 
 // The digits alone. A point or comma before three last digits parts thousands in a count; elsewhere the reader's locale says what it does.
 function digits(text: string, count: boolean, decimal: () => string): number | null {
     const [, sign = '', bare = ''] = /^([-−]?)(.*)$/.exec(text) ?? [];
-    if (bare.replace(/\D/g, '').length > MOST_DIGITS) return null;
     const number = (written: string): number => Number(written) * (sign === '' ? 1 : -1);
     const groups = /^\d{1,3}([,.'’_\s])(?:\d{2,3}\1)*\d{3}([,.]\d*)?$/u.exec(bare);
     const once = groups !== null && !groups[2] && bare.split(groups[1] as string).length === 2;
@@ -112,7 +110,7 @@ function read(text: string, kind: Kind, decimal: () => string): number | null {
     if (own !== null && !meansTokens) {
         const bareNumber = number(kind.whole === true && own === 1 && power === '') * 10 ** Number(power);
         const value = exact(bareNumber * own);
-        if (Number.isNaN(value)) return null;
+        if (!Number.isFinite(value)) return null;
         // "3.7k" of a count in 1,024s is 3,700 where that alone is whole.
         const plain = exact(bareNumber * (scale(bareRest ?? rest, 1000) ?? own));
         return kind.whole && !Number.isInteger(value) && Number.isInteger(plain) ? plain : value;

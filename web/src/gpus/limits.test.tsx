@@ -21,6 +21,15 @@ test('it asks for its answers once it is there', () => {
     expect(text()).toBe('How far does it go? Counting…');
 });
 
+test('a run that is wrong is not being counted; what is wrong with its tokens stands below their line', () => {
+    const [problem] = pageOf('broken-rules').problems;
+    if (!problem) throw new Error('a problem was expected');
+    const wrong = { ...problem, field: 'token_budget', message: { id: 'No number.' } };
+    const { names, one } = shown({ limitsStale: true, problems: [wrong], job: { ...job, token_budget: 'many' } });
+    expect(names('heading')).toEqual(['How far does it go?']);
+    expect(textOf(one('.in-time'))).toMatch(/tokens in 30 days: No number\./);
+});
+
 test('every answer is a button that takes it', () => {
     const { act, all } = shown();
     for (const button of all('button').filter((one) => /GPUs|tokens|sequence/.test(textOf(one)))) tap(button);

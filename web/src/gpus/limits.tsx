@@ -76,6 +76,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
     const { fewest_in_time: found, searched } = limits;
     const tokens = page.job.token_budget ?? 0;
     const [problem] = page.limitsProblems;
+    const { wrong, ...attributes } = problemAttributes(page, 'token_budget');
     const asked = tokens === 'auto' || (typeof tokens === 'number' && tokens > 0);
     const usual = page.answer?.time.run?.tokens;
     const counted = limits.job.token_budget === tokens && limits.days === page.days;
@@ -86,7 +87,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             value={tokens}
             auto
             placeholder={usual ? format.short(usual) : say('budget.none')}
-            {...problemAttributes(page, 'token_budget')}
+            {...attributes}
             onChange={(next, how) => act.change({ token_budget: next }, how)}
         />
     );
@@ -102,7 +103,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
         />
     );
     const answer = (): ComponentChildren => {
-        if (problem) return null;
+        if (problem || wrong) return null;
         if (!asked) return say('limits.no_tokens');
         if (!counted) return say('limits.counting');
         return found ? <AtLeast found={found} act={act} /> : say('limits.in_time_none', { most: searched.to_gpus });
@@ -113,6 +114,11 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             <p>
                 <Words id="limits.in_time" slots={{ tokens: budget, words, days, answer: answer() }} />
             </p>
+            {wrong && (
+                <p class="wrong" aria-hidden="true">
+                    {wrong}
+                </p>
+            )}
             {problem && (
                 <p id="limits-days-problem" class="wrong">
                     {messageOf(problem)}
@@ -283,15 +289,16 @@ function Answers({ page, limits, act }: { page: Page; limits: Answer; act: Actio
 
 export function Limits({ page, act }: { page: Page; act: Actions }) {
     useEffect(() => act.wantLimits(), []);
-    const { limits, limitsStale } = page;
+    const { limits, limitsStale, limitsProblems, problems } = page;
     const old = limitsStale || page.heatStale;
+    const counting = limitsStale && limitsProblems.length + problems.length === 0;
     return (
         <Room
             id="limits"
             class={limits && old ? 'plans reach stale' : 'plans reach'}
             title={
                 <>
-                    {say('section.limits')} {limitsStale && page.limitsProblems.length === 0 && <small>{say('limits.counting')}</small>}
+                    {say('section.limits')} {counting && <small>{say('limits.counting')}</small>}
                 </>
             }
         >

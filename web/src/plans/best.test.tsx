@@ -84,6 +84,8 @@ test('why the next plan comes later', () => {
     if (!other.ok) throw new Error('the golden plans can both be');
     const told = (more: number) => shown({ lead: { ...lead, time: [], other: { ...other, whole_bytes: plan.whole_bytes + more } } }).text();
     expect(told(1e6)).toContain('Both need the same memory.'); // not "0.00 GB more"
+    expect(told(plan.whole_bytes * 0.0029)).toContain('Both need the same memory.'); // as far as the estimate can tell
+    expect(told(plan.whole_bytes * 0.0031)).toContain(' GB more than the first.');
     expect(told(0)).toMatch(/The next plan, .*, takes 2.00 s .* longer\. Both need the same memory\./);
     expect(told(2 ** 30)).toContain('It needs 1.00 GB more than the first.'); // as the list has them, what lies outside the allocator included
 });
@@ -96,6 +98,8 @@ test('what the reader has set bounds the answer, not the list, until it is filte
 
 test('a list of the run before says so', () => {
     expect(shown({ stale: true }).text()).toContain('These plans belong to the run before the last change.');
+    const { problems } = pageOf('broken-rules'); // of a filter
+    expect(shown({ stale: true, problems }).text()).not.toContain('before the last change');
     expect(shown({ ranked: null }).text()).toContain('The plans are being computed…');
 });
 

@@ -159,12 +159,13 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
 });
 
 // Why the next plan comes later, from the core's comparison of the two. null: the core does not call it slower.
-function leadOf(catalog: Catalog, { outcome, plan, other, seconds = 0, seconds_share = 0, time = [] }: Versus): string | null {
+function leadOf({ catalog, answer }: Page, { outcome, plan, other, seconds = 0, seconds_share = 0, time = [] }: Versus): string | null {
     if (outcome !== 'slower' || !other.ok) return null;
     const reasons = differencesOf(time);
     const later = { plan: wholePlan(catalog, other.job), time: seconds, share: seconds_share };
-    const bytes = other.whole_bytes - plan.whole_bytes; // as the list has them; what reads 0.00 GB is none
-    const compared = Math.abs(bytes) < 2 ** 30 / 200 ? 'same' : bytes > 0 ? 'more' : 'less';
+    const bytes = other.whole_bytes - plan.whole_bytes; // as the list has them
+    const width = (answer?.equally_good.memory_width ?? 0) * plan.whole_bytes; // what reads 0.00 GB is none, either
+    const compared = Math.abs(bytes) < Math.max(2 ** 30 / 200, width) ? 'same' : bytes > 0 ? 'more' : 'less';
     return sentences(
         reasons ? say('best.lead_because', { ...later, reasons }) : say('best.lead', later),
         say('best.lead_memory', { compared, size: Math.abs(bytes) }),
@@ -195,7 +196,7 @@ function Finding({ page, ranked, ranking }: { page: Page; ranked: Ranked; rankin
             <span>
                 {sentences(
                     ranked.equally_good > 1 && say('best.tie', { count: ranked.equally_good }),
-                    ranking.lead && leadOf(page.catalog, ranking.lead),
+                    ranking.lead && leadOf(page, ranking.lead),
                     rows(ranked) === 1 && say('best.only_one', { filtered }),
                 )}
             </span>
@@ -247,10 +248,11 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
     const shown = useMemo((): Shown => ({ catalog, answer, problems }), [catalog, answer, problems]);
     const fits = ranked && rows(ranked) > 0;
     const filtered = Object.keys(ranking.only).length > 0;
+    const stale = ranking.stale && ranking.problems.length === 0; // a filter that is none changes nothing
     return (
-        <Room id="best" class={ranking.stale ? 'plans best stale' : 'plans best'} title={say('section.best')}>
+        <Room id="best" class={stale ? 'plans best stale' : 'plans best'} title={say('section.best')}>
             <LeftOut page={page} act={act} />
-            {ranking.stale && <p class="note">{say('map.stale')}</p>}
+            {stale && <p class="note">{say('map.stale')}</p>}
             {!ranked && <p class="note">{plansComing(page)}</p>}
             {ranked && <Opened page={page} ranked={ranked} act={act} />}
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}

@@ -77,9 +77,9 @@ export function unknownParts(unknown: readonly string[]): string {
     return named.join(', ');
 }
 
-const isWhole = (text: string): boolean => /^\d{1,15}$/.test(text);
+const isWhole = (text: string): boolean => /^\d{1,32}$/.test(text);
 
-const isDecimal = (text: string): boolean => /^-?\d{1,17}(\.\d+)?(e[-+]?\d{1,2})?$/.test(text);
+const isDecimal = (text: string): boolean => /^-?\d{1,32}(\.\d+)?(e[-+]?\d{1,2})?$/.test(text);
 
 // A link's numbers are written with a point, wherever it is read.
 const inLinks = typedFormat(() => '.');
