@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { format } from '../format/format';
-import { goodOf, rankedPage } from '../shared/test-data';
+import { goodOf, pageOf, rankedPage } from '../shared/test-data';
 import { cellsOf, plain, settle, show, spies, tap } from '../shared/test-view';
 import { allAuto } from '../state/state';
 import type { Page } from '../store/page';

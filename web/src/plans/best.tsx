@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { Catalog, OnlyKey, Ranked, RankedPlan, Versus } from '../core/api';
+import type { OnlyKey, Ranked, RankedPlan, Versus } from '../core/api';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
 import { labelOf } from '../shared/names';
