@@ -146,6 +146,7 @@ test('amounts of money, energy and tokens', () => {
     expect([0.004, 850, 174_000, 5e9].map((kg) => plain(en.mass(kg)))).toEqual(['4 g', '850 kg', '174 t', '5 Mt']);
     const typed = ['1,000,000,000,000', '1.000.000', '1 000', '1e12', '2.5', '2,5', '', '15000000000000', 'many', '-1', '1,000,00'];
     expect(typed.map((text) => en.read(text))).toEqual([1e12, 1e6, 1000, 1e12, 2.5, 2.5, '', 1.5e13, 'many', -1, '1,000,00']);
+    expect([99_999_999_999, -9.99999e10].map(en.measured)).toEqual(['1×10¹¹', '-1×10¹¹']);
     expect(en.measured(8192.5)).toBe('8,192.5'); // never as if it were whole
     expect([256, 0, 0.007675947705, 8_030_261_248, 989.4e12, 2.5e-7, -3e10].map(en.measured)).toEqual([
         '256',

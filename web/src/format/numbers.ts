@@ -80,7 +80,8 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
             value >= 999_500 ? symbol() + compact().format(value) : (value >= 0.01 && value < 99.995 ? cents() : dollars()).format(value),
         rounded: (value) => (value < 1e6 ? significant(3) : compact()).format(value),
         measured(value) {
-            const power = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
+            const rounded = Math.abs(Number(value.toPrecision(4))); // 99,999,999,999 is 1×10¹¹
+            const power = value === 0 ? 0 : Math.floor(Math.log10(rounded));
             if (power >= 10 || power < -6) return `${significant(4).format(value / 10 ** power)}×10${raised(power)}`;
             return Number.isInteger(value) ? exact(value) : significant(Math.max(4, power + 2)).format(value); // never as if it were whole
         },

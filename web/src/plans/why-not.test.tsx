@@ -22,6 +22,10 @@ test('degrees are asked for as they are typed', () => {
     expect(find<HTMLButtonElement>('button', 'Ask').disabled).toBe(false);
     one('form').dispatchEvent(new Event('submit', { cancelable: true }));
     expect(act.whyNot).toHaveBeenCalledWith({ tensor_parallel: 8, micro_batch: 'two' });
+    write(find('textbox', 'Why not: Tensor parallel (TP)'), '1e999'); // no number of JSON
+    write(find('textbox', 'Why not: Micro-batch'), '1,024');
+    one('form').dispatchEvent(new Event('submit', { cancelable: true }));
+    expect(act.whyNot).toHaveBeenLastCalledWith({ tensor_parallel: '1e999', micro_batch: 1024 });
 });
 
 test('every outcome has its answer', () => {

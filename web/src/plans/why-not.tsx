@@ -44,9 +44,7 @@ export function WhyNot({ page, act }: { page: Page; act: Actions }) {
     const given = KEYS.filter((key) => (asked[key] ?? '') !== '');
     const ask = (event: Event) => {
         event.preventDefault();
-        act.whyNot(
-            Object.fromEntries(given.map((key) => [key, Number.isNaN(Number(asked[key])) ? (asked[key] ?? '') : Number(asked[key])])),
-        );
+        act.whyNot(Object.fromEntries(given.map((key) => [key, format.read(asked[key] ?? '', { whole: true })])));
     };
     return (
         <form class="why-not" onSubmit={ask} aria-label={say('why_not.label')}>

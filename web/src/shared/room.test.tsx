@@ -44,3 +44,11 @@ test('a link to it opens it', async () => {
     dispatchEvent(new Event('hashchange'));
     await vi.waitFor(() => expect(text()).toContain('All of it'));
 });
+
+test('so does a link with what stands in it', () => {
+    phone(true);
+    history.replaceState(null, '', '?gpus=8&phases=1_4096_4096_2');
+    expect(show(room('phases')).text()).toContain('All of it');
+    expect(show(room('gpus')).text()).not.toContain('All of it'); // a number of the run
+    history.replaceState(null, '', location.pathname);
+});

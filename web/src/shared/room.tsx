@@ -1,11 +1,13 @@
 // A room of the page: what lies below the first screen, with its heading. On a phone the heading opens and closes it.
 import type { ComponentChildren, Ref } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ROOM_PARAMETERS } from '../state/view';
 
 const narrowScreen = () => matchMedia('screen and (max-width: 45rem)'); // as in plans.css
-// What the reader opened stays open when a room is drawn anew. A link into a room opens it.
+// What the reader opened stays open when a room is drawn anew. A link into a room, or with what stands in it, opens it.
 const opened = new Set<string>();
-const isLinked = (id: string): boolean => location.hash === `#${id}`;
+const isLinked = (id: string): boolean =>
+    location.hash === `#${id}` || (ROOM_PARAMETERS.includes(id) && new URLSearchParams(location.search).has(id));
 
 // The built page knows no width: nothing is closed in it. Where the screen becomes narrow, what is open stays open.
 function useNarrow(id: string): boolean {
