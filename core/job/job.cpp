@@ -339,10 +339,10 @@ void offer_degrees(const Job& job, Problems& problems) {
     for (const auto& [key, degree] : std::span(kDegrees).first(kModelDegrees)) {
         const std::int64_t given = job.plan.*degree;
         if (given == kAuto) continue;
-        Problem problem{key,   problems.front().rule,
-                        given, Text("problem.gpus_divide.degree").with("gpus", job.plan.gpus).with("value", given),
-                        {},    nearest_with_plan(job, degree, given)};
-        if (!problem.nearest.is_null()) problems.push_back(std::move(problem));
+        const Text said =
+            Text("problem.gpus_divide.degree").with("gpus", job.plan.gpus).with("field", Text("field", key)).with("value", given);
+        Json nearest = nearest_with_plan(job, degree, given);
+        if (!nearest.is_null()) problems.push_back({key, problems.front().rule, given, said, {}, std::move(nearest)});
     }
 }
 
