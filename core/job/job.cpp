@@ -305,7 +305,8 @@ Plan least_plan(const Plan& given) {
 }
 
 // The value of a field nearest to the job's own with which some plan is legal; null: there is none so near.
-Json nearest_with_plan(Job trial, std::int64_t Plan::*field, std::int64_t furthest) {
+Json nearest_with_plan(const Job& job, std::int64_t Plan::*field, std::int64_t furthest) {
+    Job trial = job;
     const std::int64_t given = trial.plan.*field;
     for (std::int64_t distance = 1; distance <= furthest; ++distance) {
         for (const std::int64_t value : {given - distance, given + distance}) {
