@@ -323,6 +323,7 @@ describe('what the reader types', () => {
         ['15 Billion', 1.5e10],
         ['1,4 trillion', 1.4e12],
         ['3 Trillionen', '3 Trillionen'],
+        ['15 mil', '15 mil'], // a million in English
     ])('words of the long scale that are no English ones: %s', (text, value) => {
         expect(de.read(text, tokens)).toBe(value);
     });

@@ -66,6 +66,7 @@ function scale(word: string, thousand: number): number | null {
     const power = POWERS[word];
     if (power !== undefined) return thousand ** power;
     if (/^[十百千万萬亿億兆]+$/.test(word)) return [...word].reduce((product, one) => product * (HAN[one] ?? 1), 1);
+    if (word === 'mil') return null; // a million in English, a thousand in Spanish
     // "mil millones"
     return (
         word.split(/\s+/).reduce((product, one) => product * 1000 ** (NAMED.findIndex((name) => name.test(one)) + 1 || Number.NaN), 1) ||
