@@ -23,6 +23,17 @@ test('every problem but the first, which is the headline, and one way out of sev
     expect(act.change).toHaveBeenCalledWith({ gpus: 15 }, 'choose');
 });
 
+test('degrees that could change instead of the GPUs are no further problems', () => {
+    const alike = { rule: 'gpus_divide', message: { id: 'x' }, suggestion: { id: 'y' } } as const;
+    const problems = [
+        { ...alike, field: 'gpus', value: 32, nearest: 24 },
+        { ...alike, field: 'pipeline_parallel', value: 3, nearest: 2 },
+    ];
+    const { names } = show(<Problems page={pageOf('default', { problems })} act={spies()} />);
+    expect(names('heading')).toEqual([]);
+    expect(names('button')).toEqual(['Set GPUs to 24', 'Set Pipeline parallel (PP) to 2']);
+});
+
 test('a problem without a nearest value leads to its field; an unknown key has none', () => {
     const { names, find } = shown('bad-request');
     const field = document.createElement('input');

@@ -46,6 +46,9 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
     );
 }
 
+// Where degrees do not divide the GPUs, each that may change instead is another way out of the same problem.
+const WAY_OUT = 'gpus_divide';
+
 // Every problem at once. The first is the headline; here stand its remedy and all the others.
 export function Problems({ page, act }: { page: Page; act: Actions }) {
     const [first, ...others] = page.problems;
@@ -60,7 +63,7 @@ export function Problems({ page, act }: { page: Page; act: Actions }) {
             </p>
             {others.length > 0 && (
                 <>
-                    <h2>{say('problems.others', { count: others.length })}</h2>
+                    {others.some(({ rule }) => rule !== WAY_OUT) && <h2>{say('problems.others', { count: others.length })}</h2>}
                     <ul>
                         {others.map((problem, i) => (
                             <li key={i}>
