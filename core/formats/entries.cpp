@@ -80,8 +80,11 @@ std::optional<double> Import::number(std::string_view key, std::string_view fiel
     Entry* entry = take(key, field);
     if (entry == nullptr || entry->value.is_null()) return std::nullopt;
     const auto number = number_of(entry->value);
-    if (!number) entry->fate = Fate::unknown;
-    return number;
+    if (number) return number;
+    entry->fate = Fate::unknown;
+    const bool is_new = std::none_of(misread.begin(), misread.end(), [&](const Entry& one) { return one.shown == entry->shown; });
+    if (is_new && !entry->shown.empty()) misread.push_back(*entry);
+    return std::nullopt;
 }
 
 std::optional<std::int64_t> Import::whole(std::string_view key, std::string_view field) {

@@ -36,6 +36,7 @@ class Import {
     std::vector<Text> notes;                       // what cannot be counted, or was taken from elsewhere
     std::vector<std::string> asked;                // what must be known and is not there
     std::vector<std::string> touched;              // names that some entry hangs on
+    std::vector<Entry> misread;                    // what is to be a number and is none
     std::map<std::string, std::string> answers{};  // what was asked for before
     // Keys that a reader looked for, there or not.
     mutable std::set<std::string, std::less<>> sought{};

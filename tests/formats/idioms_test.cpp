@@ -212,6 +212,10 @@ TEST_CASE("Megatron-LM refuses what its own checks refuse") {
                   "--expert-tensor-parallel-size 1") == "");
     CHECK(refused("--tensor-model-parallel-size 8 --num-attention-heads 12 --hidden-size 768") == "import_plan.refused.heads");
     CHECK(refused("--seq-length 1024") == "import_plan.refused.positions");
+    CHECK(refused("--num-layers lots") == "import_plan.refused.number");
+    CHECK(refused("--num-layers lots --micro-batch-size few --fp16 --bf16") ==
+          "import_plan.refused.number import_plan.refused.number import_plan.refused.both");
+    CHECK(refused("--num-query-groups None") == "");
     CHECK(refused("--tensor-model-parallel-size 4 --num-attention-heads 12 --hidden-size 768 --group-query-attention --num-query-groups "
                   "6") == "import_plan.refused.groups");
     CHECK(refused("--context-parallel-size 2 --seq-length 510") == "import_plan.refused.sequence");
