@@ -1,3 +1,4 @@
+#include "base/bytes.h"
 #include "links/read.h"
 
 #include <algorithm>

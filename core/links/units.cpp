@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/table.h"
 #include "links/read.h"
 

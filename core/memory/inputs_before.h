@@ -2,6 +2,7 @@
 //   LitGPT, finetune/lora.py: the logits of a pass stand in a variable until those of the next one take their place
 #pragma once
 #include "plan/in_flight.h"
+#include "plan/symbols.h"
 
 namespace fourfold {
 

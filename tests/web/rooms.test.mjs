@@ -30,6 +30,41 @@ test('an include in core/ names a room at or above its own in core/README.md', (
     assert.deepEqual(wrong, []);
 });
 
+// A room is one file for the compiler, where each file sees what the others include: a reader and the debug build take them one by one.
+test('a file of core/ or tests/ includes the header of each type and constant that it names', () => {
+    const read = (file) => {
+        const all = text(file);
+        const code = all.replace(/R"(\w*)\([^]*?\)\1"|"(?:[^"\\\n]|\\.)*"|\/\/.*|\/\*[^]*?\*\//g, '');
+        return {
+            included: [...all.matchAll(/^#include "([^"]+)"/gm)].map(([, path]) => [join('core', path), join('tests', path)]),
+            words: new Set(code.match(/(?<![.>:])\b[A-Za-z]\w*/g)),
+            types: [...code.matchAll(/^(?:struct|class|enum class) (\w+)[^;(]*\{/gm)].map(([, name]) => name),
+            constants: [...code.matchAll(/^inline constexpr [^;]*;/gm)].flatMap(([line]) => line.match(/\bk[A-Z]\w*(?= =|\[)/g) ?? []),
+            declares: new Set([...code.matchAll(/\b(?:struct|class|using|enum) (\w+)|\b(k[A-Z]\w*)(?= =|\[|\{)/g)].map(([, type, value]) => type ?? value)),
+        };
+    };
+    const sources = new Map([...files('core', /\.(h|cpp)$/), ...files('tests', /\.(h|cpp)$/)].map((file) => [file, read(file)]));
+    const reached = (file, all = new Set()) => {
+        all.add(file);
+        for (const paths of sources.get(file).included) {
+            const path = paths.find((one) => sources.has(one));
+            if (path && !all.has(path)) reached(path, all);
+        }
+        return all;
+    };
+    const homes = new Map();
+    for (const [file, { types, constants }] of sources)
+        if (file.startsWith('core') && file.endsWith('.h')) for (const name of [...types, ...constants]) homes.set(name, file);
+    assert.ok(homes.size > 200, `${homes.size} names`);
+    const missing = [];
+    for (const [file, { words }] of sources) {
+        const seen = [...reached(file)];
+        const named = [...words].filter((word) => homes.has(word) && !seen.some((one) => one === homes.get(word) || sources.get(one).declares.has(word)));
+        missing.push(...named.map((name) => `${file}: ${name} of ${homes.get(name)}`));
+    }
+    assert.deepEqual(missing, []);
+});
+
 test('web/src/ has no circle of imports', () => {
     const sources = new Set(files('web/src', /\.tsx?$/));
     const imports = new Map();
