@@ -290,6 +290,15 @@ void read_schedule(Import& in) {
     }
 }
 
+// Norms that are not compiled were single operations (measured: tests/evidence/torchtitan-docs.jsonl, tt01 and tt08) until PyTorch 2.9
+// fused them itself (pytorch/pytorch#153666). By then the switch had another name, compile.enable, and changes no number here.
+void read_compiled(Import& in) {
+    if (!in.has("training.compile")) return;
+    const bool compiled = in.on("training.compile", "fused_norms");
+    const std::string norms = in.text("model.norm_type", "fused_norms").value_or("");
+    in.job["fused_norms"] = compiled || norms == "fused_rmsnorm" || norms == "compiled_rmsnorm";
+}
+
 // Objects of a configuration in Python that are made by a call, and hold no number that counts.
 void mark_objects(Import& in) {
     in.mark_all({"tokenizer", "optimizer", "lr_scheduler", "checkpoint", "metrics", "dataloader", "profiler", "profiling", "validator*",
@@ -357,6 +366,7 @@ void read_torchtitan(Import& in) {
     read_schedule(in);
     read_recompute(in);
     read_precision(in);
+    read_compiled(in);
     for (const char* key : {"parallelism.disable_loss_parallel", "training.disable_loss_parallel"})
         if (in.on(key, "loss")) in.job["loss"] = "gathered";
     if (in.has("parallelism.enable_sequence_parallel"))

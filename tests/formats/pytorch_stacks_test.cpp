@@ -211,6 +211,15 @@ TEST_CASE("torchtitan: sections and names of 2024") {
           R"(gpus=512 shard_replicas=2 global_batch=128 precision="fp8" zero="gradients")");
 }
 
+TEST_CASE("torchtitan: norms are single operations where PyTorch before 2.9 does not compile them") {
+    const std::string model = "model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.seq_len = 8192\n";
+    const auto norms = [&](const std::string& lines) { return some(first_of(model + lines), {"fused_norms"}); };
+    CHECK(norms("training.compile = false\n") == "fused_norms=false");
+    CHECK(norms("training.compile = true\n") == "fused_norms=true");
+    CHECK(norms("training.compile = false\nmodel.norm_type = \"fused_rmsnorm\"\n") == "fused_norms=true");
+    for (const char* lines : {"", "compile.enable = false\n", "compile.enable = true\n"}) CHECK(norms(lines) == "fused_norms=?");
+}
+
 TEST_CASE("torchtitan: what is shared out, what is usual, what cannot be") {
     const std::string plain = "model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.local_batch_size = 1\ntraining.seq_len = 8192\n";
     const Json context = first_of(plain + "parallelism.data_parallel_shard_degree = 1\nparallelism.context_parallel_degree = 8\n");
