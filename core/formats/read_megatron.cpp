@@ -382,8 +382,11 @@ void read_megatron(Import& in, const MegatronDefaults& defaults) {
     // Of no effect there (1434, 1024).
     const bool one = in.job.value("tensor_parallel", std::int64_t{0}) == 1;
     if (one && (!defaults.silent || is_said(in, "tensor_parallel"))) in.job.erase("sequence_parallel");
-    if (in.job["zero"] == "none" && !in.hangs("zero") && (!defaults.silent || in.has("use_distributed_optimizer")))
+    // Nothing is gathered there; and where gradients wait for the end of the passes, weights could not be either (1024).
+    if (in.job["zero"] == "none" && !in.hangs("zero") && (!defaults.silent || in.has("use_distributed_optimizer"))) {
         in.job.erase("overlap_parameters");
+        if (in.job.value("overlap_gradients", true) == false && !in.hangs("overlap_gradients")) in.job["overlap_parameters"] = false;
+    }
     in.drop_open();
     if (defaults.silent) {
         in.keep_said({"gpus", "gpus_per_node", "model", "framework", "layout", "schedule"});

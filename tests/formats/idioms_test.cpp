@@ -20,6 +20,15 @@ const std::string kSizes =
 
 }  // namespace
 
+TEST_CASE("a script: without ZeRO weights are gathered under the passes later only where gradients are sent under them") {
+    const auto overlaps = [](const std::string& flags) {
+        return some(job_of("torchrun --nproc_per_node 8 pretrain_gpt.py " + kSizes + flags), {"overlap_gradients", "overlap_parameters"});
+    };
+    CHECK(overlaps("") == "overlap_gradients=false overlap_parameters=false");
+    CHECK(overlaps("--overlap-grad-reduce") == "overlap_gradients=true overlap_parameters=?");
+    CHECK(overlaps("--overlap-grad-reduce --use-distributed-optimizer") == "overlap_gradients=true overlap_parameters=false");
+}
+
 TEST_CASE("a script: what a command prints stays one open name, also where the text is read again") {
     const std::string text =
         "GPUS_PER_NODE=`python3 -c \"import torch; print(torch.cuda.device_count())\"`\n"

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { goodOf } from '../shared/test-data';
-import { changedLines } from './changed-lines';
+import { changedLines as changedIn } from './changed-lines';
 
 const lines = (...all: string[]): string => all.join('\n');
+// Of a reader's file that says all of the first one.
+const changedLines = (from: string, to: string): string => changedIn(from, to, from.match(/[\w.-]+/g) ?? []);
 
 test('a script: lines of only one text, with a sign; what its indentation and its line ends say is left out', () => {
     expect(changedLines('--a 1\n  --b 2 \\\n--c\n', '  --a 1 \\\n--b 3\n--d\n--c')).toBe('- --b 2\n+ --b 3\n+ --d');
@@ -15,6 +17,13 @@ test('TOML: below the section', () => {
     expect(changedLines(from, to)).toBe(
         lines('  [parallelism]', '- tp = 8', '+ tp = 4', '+ cp = 2', '- [old]', '- x = 1', '+ [new]', '+ y = 2'),
     );
+});
+
+test('what the reader’s own file leaves to a default is not taken out of it', () => {
+    const from = lines('[parallelism]', 'tp = 8', 'pp = 1', 'less = 0', '', '[old]', 'x = 1');
+    const to = lines('[parallelism]', 'tp = 4', 'pp = 2');
+    expect(changedIn(from, to, ['parallelism.tp'])).toBe(lines('  [parallelism]', '- tp = 8', '+ tp = 4', '+ pp = 2'));
+    expect(changedIn('--a-b 1\n--c 2', '--a-b 2', ['--a-b'])).toBe('- --a-b 1\n+ --a-b 2');
 });
 
 test('YAML: the same key of two sections is two keys', () => {

@@ -1,5 +1,6 @@
 // What to change in a configuration to make another one of it: "- old" and "+ new" lines in the configuration's own syntax, below the
-// sections that they stand in.
+// sections that they stand in. Both files are written anew, so the first one may say what the reader's leaves to a default: only what the
+// reader's has can be taken out of it.
 import { formatOf } from './settings';
 
 interface Line {
@@ -48,22 +49,42 @@ const marked = (sign: string, { text, inner, end }: Line): string[] => [
     ...(inner.length > 0 && end !== '' ? [`${sign} ${end}`] : []),
 ];
 
-function difference(before: readonly Line[], after: readonly Line[]): string[] {
+// "--micro-batch-size", "model.micro_batch_size" and "micro_batch_size#0" are the same.
+const nameOf = (key: string): string =>
+    key
+        .replace(/#\d+$/, '')
+        .replace(/^.*\./, '')
+        .replace(/^["[-]+|["\]]+$/g, '')
+        .replaceAll('-', '_');
+
+type Has = (line: Line) => boolean;
+
+// What can be taken out: a section with what it holds of that.
+function present(lines: readonly Line[], has: Has): Line[] {
+    return lines.flatMap((line) => {
+        const inner = present(line.inner, has);
+        return inner.length > 0 || (line.inner.length === 0 && has(line)) ? [{ ...line, inner }] : [];
+    });
+}
+
+function difference(before: readonly Line[], after: readonly Line[], has: Has): string[] {
     const others = new Map(after.map((line) => [line.key, line]));
     const kept = new Set(before.map(({ key }) => key));
     return [
         ...before.flatMap((line) => {
             const other = others.get(line.key);
-            if (!other) return marked('-', line);
-            const inner = difference(line.inner, other.inner);
-            if (line.text !== other.text) return [`- ${line.text}`, `+ ${other.text}`, ...inner];
+            if (!other) return present([line], has).flatMap((one) => marked('-', one));
+            const inner = difference(line.inner, other.inner, has);
+            if (line.text !== other.text) return [...(has(line) ? [`- ${line.text}`] : []), `+ ${other.text}`, ...inner];
             return inner.length === 0 ? [] : [`  ${line.text}`, ...inner, ...(line.end === '' ? [] : [`  ${line.end}`])];
         }),
         ...after.filter(({ key }) => !kept.has(key)).flatMap((line) => marked('+', line)),
     ];
 }
 
-export function changedLines(from: string, to: string): string {
+// `keys`: what the reader's file has.
+export function changedLines(from: string, to: string, keys: readonly string[]): string {
     const shape = formatOf(to);
-    return difference(treeOf(from, shape), treeOf(to, shape)).join('\n');
+    const names = new Set(keys.map(nameOf));
+    return difference(treeOf(from, shape), treeOf(to, shape), ({ key }) => names.has(nameOf(key))).join('\n');
 }

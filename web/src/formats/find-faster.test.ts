@@ -39,7 +39,8 @@ function asking({ own = 2 * fastest, plans = () => fastest, lacks = () => [] }: 
     return { asks: asks as unknown as Asks, ...asks };
 }
 const isOwn = (of: JobRequest): boolean => of.pipeline_parallel === 1;
-const find = (asks: Asks, format: ImportFormat = 'deepspeed') => findFaster(job, { format, keys: [] }, catalog, asks);
+const keyOf = (key: string, value: string): ImportedKey => ({ key, value, line: 1, fate: 'used', fields: [], names: [] });
+const find = (asks: Asks, format: ImportFormat = 'deepspeed') => findFaster(job, { format, keys: [keyOf('pp', '1')] }, catalog, asks);
 
 test('clearly faster: the plan, and both plans written in the format of the run', async () => {
     const { asks, rank, exportPlan } = asking({});
@@ -126,12 +127,13 @@ test('every format that is written is one that is read, or the same for Slurm', 
 test('of three flags that say the chunks of a GPU the change names the one that the script has', async () => {
     const megatron = (stages: number, chunks: number) =>
         `torchrun pretrain_gpt.py \\\n    --pipeline-model-parallel-size ${stages} \\\n${chunks > 1 ? `    --num-virtual-stages-per-pipeline-rank ${chunks} \\\n` : ''}    --bf16\n`;
-    const key = (name: string, value: string): ImportedKey => ({ key: `--${name}`, value, line: 1, fate: 'used', fields: [], names: [] });
+    const key = (name: string, value: string) => keyOf(`--${name}`, value);
     const layers = key('num-layers-per-virtual-pipeline-stage', '1');
     const changes = async (from: string, to: string, keys: ImportedKey[]) => {
         const { asks, exportPlan } = asking({});
         exportPlan.mockImplementation(async (of: JobRequest) => ({ ...exported, text: isOwn(of) ? from : to, left_out: [] }));
-        return (await findFaster(job, { format: 'megatron-lm', keys }, catalog, asks)).changes;
+        const said = [key('pipeline-model-parallel-size', '12'), ...keys];
+        return (await findFaster(job, { format: 'megatron-lm', keys: said }, catalog, asks)).changes;
     };
     const stages = '- --pipeline-model-parallel-size 12\n+ --pipeline-model-parallel-size 8\n';
     const taken = '- --num-layers-per-virtual-pipeline-stage 1\n';

@@ -55,7 +55,10 @@ async function changesTo(own: Estimate, best: RankedPlan, row: ConfigFormatRow, 
     if (!from.ok || !to?.ok) return { changes: '', left_out: [] };
     const known = new Set(from.left_out.map((one) => JSON.stringify(one)));
     return {
-        changes: changedLines(...withOwnFlag(from.text, to.text, keys)),
+        changes: changedLines(
+            ...withOwnFlag(from.text, to.text, keys),
+            keys.map(({ key }) => key),
+        ),
         left_out: to.left_out.filter((one) => !known.has(JSON.stringify(one))),
     };
 }
