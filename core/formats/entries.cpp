@@ -14,12 +14,14 @@
 
 namespace fourfold {
 
-// "8", "1_024", "1e6", 8
+// "8", "1_024", "1e6", "8 ", 8
 static std::optional<double> number_of(const Json& value) {
     if (value.is_number()) return value.get<double>();
     const auto* given = value.get_ptr<const Json::string_t*>();
     if (given == nullptr) return std::nullopt;
     std::string text = *given;
+    while (text.ends_with(' ')) text.pop_back();
+    text.erase(0, text.find_first_not_of(' '));
     std::erase(text, '_');
     if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string::npos) return std::nullopt;
     char* end = nullptr;

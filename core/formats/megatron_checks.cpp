@@ -29,7 +29,7 @@ static Text needs(const char* one, const char* other) { return Text("import_plan
 static Text exclude(const char* one, const char* other) { return Text("import_plan.refused.both").with("one", one).with("other", other); }
 
 static void check_recompute(const Import& in, std::vector<Text>& found) {
-    const std::string granularity = said(in, "recompute_granularity");
+    const std::string granularity = is_on(in, "recompute_activations") ? "selective" : said(in, "recompute_granularity");
     const bool layers = in.has("recompute_num_layers"), chosen = in.has("recompute_modules");
     if (granularity == "full" && !in.has("recompute_method")) found.push_back(needs("--recompute-granularity full", "--recompute-method"));
     if (granularity == "full" && !layers) found.push_back(needs("--recompute-granularity full", "--recompute-num-layers"));

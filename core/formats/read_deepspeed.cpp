@@ -339,7 +339,7 @@ void read_accelerate(Import& in) {
     else
         read_zero_path(in, "config_file");
     const auto precision = in.text("mixed_precision", "precision");
-    if (precision == "bf16" || precision == "fp16" || precision == "fp8") in.job["precision"] = *precision;
+    read_launched_type(in);
     if (precision == "no") in.notes.emplace_back("import_plan.note.fp32_named");
     if (!precision) read_trainer_types(in);  // of the program behind it
     in.whole("deepspeed_config.gradient_accumulation_steps", "global_batch");

@@ -78,8 +78,9 @@ static void read_recompute(Import& in) {
         in.whole({"recompute_num_layers", "activations_checkpoint_num_layers", "checkpoint_num_layers"}, "recompute_layers");
     if (method == "null" || method == "None") method.reset();  // as Hydra writes it
     auto modules = in.text("recompute_modules", "recompute_modules");
-    const bool experts = in.on("moe_layer_recompute", "recompute");                                               // of older releases
-    const bool selective = in.on("recompute_activations", "recompute") || granularity == "selective" || experts;  // 607
+    const bool experts = in.on("moe_layer_recompute", "recompute");                           // of older releases
+    if (in.on("recompute_activations", "recompute") && !old_full) granularity = "selective";  // 607: whatever is said beside it
+    const bool selective = granularity == "selective" || experts;
     in.job["recompute"] = "none";
     if (granularity == "full" || old_full || (!granularity && method && !selective)) {
         in.job["recompute"] = method == "block" ? "block" : "full";
@@ -266,11 +267,12 @@ static void check_experts(Import& in) {
         in.refused.push_back(Text(refusal("expert_world")).with("gpus", gpus).with("product", product));
 }
 
-// argparse stops at "--num-layers lots"; "None" is what a launcher in Python leaves out.
+// argparse stops at "--num-layers lots"; "None" is what a launcher in Python leaves out, and "%d", "{}" or "@LAYERS@" what it fills in.
 static void check_numbers(Import& in) {
     for (const Entry& entry : in.misread) {
         const std::string value = entry.value.is_string() ? entry.value.get<std::string>() : dumped(entry.value);
-        if (value != "None" && value != "null" && entry.fate != Fate::open)
+        const bool filled = value == "None" || value == "null" || value.find_first_of("%{}@<>$|") != std::string::npos;
+        if (!filled && entry.fate != Fate::open)
             in.refused.push_back(Text(refusal("number")).with("key", entry.shown.substr(0, 80)).with("value", value.substr(0, 80)));
     }
 }

@@ -182,9 +182,26 @@ bool read_launched_sharding(Import& in) {
     return true;
 }
 
+// Whether that entry is of "accelerate launch" or of its file: a program behind it may have an argument of the same name.
+static bool is_launched(const Import& in, const Entry& entry) {
+    if (in.has("distributed_type") || in.has("compute_environment")) return true;
+    const std::string_view only[] = {"num_processes", "num_machines", "main_process_*", "machine_rank", "multi_gpu", "use_deepspeed"};
+    return std::any_of(in.entries.begin(), in.entries.end(), [&](const Entry& one) {
+        const auto is_it = [&](std::string_view pattern) { return matches(pattern, one.key); };
+        return &one > &entry && std::any_of(std::begin(only), std::end(only), is_it);
+    });
+}
+
 void read_launched_type(Import& in) {
     const auto type = in.text("mixed_precision", "precision");
     if (type == "bf16" || type == "fp16" || type == "fp8") in.job["precision"] = *type;
+    constexpr std::string_view kWords[] = {"bf16", "fp16", "fp8", "no", "false", "true"};
+    if (!type || !in.last("mixed_precision")->open.empty()) return;
+    if (std::find(std::begin(kWords), std::end(kWords), lower_case(*type)) != std::end(kWords)) return;
+    in.mark("mixed_precision", Fate::unknown);
+    if (is_launched(in, *in.last("mixed_precision")))  // utils/dataclasses.py, PrecisionType
+        in.refused.push_back(
+            Text("import_plan.refused.no_key").with("program", "accelerate").with("key", "mixed_precision: " + type->substr(0, 80)));
 }
 
 void read_trainer_types(Import& in) {

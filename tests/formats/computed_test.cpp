@@ -207,6 +207,9 @@ TEST_CASE("accelerate launch: its own arguments divide the weights of a Trainer'
     CHECK(some(elsewhere, {"zero"}) == "zero=?");
     CHECK(ids(elsewhere["notes"]) == "import_plan.note.file");
     CHECK(some(read("--mixed_precision fp16", "train.py --bf16"), {"precision"}) == R"(precision="bf16")");
+    CHECK(ids(read("--mixed_precision f16 --num_machines 1")["refused"]) == "import_plan.refused.no_key");
+    CHECK(ids(read("--mixed_precision no --num_machines 1")["refused"]) == "");
+    CHECK(ids(read("", "train.py --mixed_precision fp32")["refused"]) == "");  // the program's own argument
 }
 
 TEST_CASE("recipes and torchtitan: sizes beside a model that the catalogue lacks") {

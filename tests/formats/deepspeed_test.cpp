@@ -128,7 +128,10 @@ TEST_CASE("Megatron-LM stops where its configuration contradicts itself") {
           "both --recompute-granularity selective --recompute-num-layers");
     CHECK(said("--tensor-model-parallel-size 2 --sequence-parallel --distribute-saved-activations") ==
           "both --distribute-saved-activations --sequence-parallel");
-    CHECK(said("--cpu-offloading-num-layers 4 --recompute-activations") == "");
+    CHECK(said("--cpu-offloading-num-layers 4 --recompute-activations") == "both --cpu-offloading-num-layers --recompute-granularity");
+    const std::string older = "--recompute-activations --recompute-granularity full";  // the first of the two decides
+    CHECK(said(older) == "");
+    CHECK(some(first_of_script(start + older), {"recompute"}) == R"(recompute="selective")");
     CHECK(said("--cpu-offloading-num-layers 4 --pipeline-model-parallel-size 2") ==
           "both --cpu-offloading-num-layers --pipeline-model-parallel-size");
     CHECK(said("--recompute-granularity selective --recompute-modules mla_up_proj") ==

@@ -225,6 +225,8 @@ TEST_CASE("Megatron-LM refuses what its own checks refuse") {
     CHECK(refused("--num-layers lots --micro-batch-size few --fp16 --bf16") ==
           "import_plan.refused.number import_plan.refused.number import_plan.refused.both");
     CHECK(refused("--num-query-groups None") == "");
+    CHECK(refused("--num-layers '24 '") == "");
+    CHECK(refused("--num-layers %d --hidden-size {} --num-experts @EXPERTS@") == "");  // a program in Python, or sed, fills them in
     CHECK(refused("--tensor-model-parallel-size 4 --num-attention-heads 12 --hidden-size 768 --group-query-attention --num-query-groups "
                   "6") == "import_plan.refused.groups");
     CHECK(refused("--context-parallel-size 2 --seq-length 510") == "import_plan.refused.sequence");
