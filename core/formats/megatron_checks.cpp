@@ -2,7 +2,10 @@
 // optimizer_config.py (__post_init__), training/arguments.py (validate_args), pipeline_parallel_layer_layout.py.
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "base/edit_distance.h"
+#include "base/text.h"
 #include "formats/read_megatron.h"
 #include "plan/plan.h"
 
@@ -95,8 +98,37 @@ static void check_stages(const Import& in, std::vector<Text>& found) {
         found.push_back(Text("import_plan.refused.layout_layers").with("given", layout->layers()).with("layers", layers));
 }
 
+// What argparse takes: a slip of the pen is refused, as it is there; another word may be a fork's, and is not understood.
+static void check_words(Import& in, std::vector<Text>& found) {
+    constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+        {"recompute_granularity", "full selective"},
+        {"recompute_method", "uniform block"},
+        {"data_parallel_sharding_strategy", "no_shard optim optim_grads optim_grads_params"},
+        {"fp8_format", "e4m3 hybrid"},
+        {"position_embedding_type", "learned_absolute rope rotary mrope relative none nope alibi yarn"},
+        {"normalization", "LayerNorm RMSNorm"},
+        {"transformer_impl", "local transformer_engine inference_optimized"},
+        {"attention_backend", "flash fused unfused local auto"},
+        {"moe_token_dispatcher_type", "allgather alltoall alltoall_seq flex"}};
+    for (const auto& [key, words] : kWords) {
+        const std::string given = said(in, key);
+        bool known = given.empty(), slip = false;
+        for (std::size_t at = 0; at < words.size() && !known; at = std::min(words.find(' ', at), words.size() - 1) + 1) {
+            const std::string_view word = words.substr(at, words.find(' ', at) - at);
+            known = lower_case(given) == lower_case(word);
+            slip = slip || (given.size() > 2 && given.size() < 40 && !given.starts_with(word) && edit_distance(given, word) <= 2);
+        }
+        if (known) continue;
+        in.mark(key, Fate::unknown);
+        if (slip)
+            found.push_back(
+                Text("import_plan.refused.no_key").with("program", "Megatron-LM").with("key", in.last(key)->shown + " " + given));
+    }
+}
+
 void check_megatron_config(Import& in) {
     std::vector<Text> found;
+    check_words(in, found);
     check_recompute(in, found);
     check_overlap(in, found);
     check_optimizer(in, found);

@@ -139,6 +139,10 @@ TEST_CASE("Megatron-LM stops where its configuration contradicts itself") {
     CHECK(said("--recompute-granularity selective --recompute-modules layernorm --fp8-format hybrid") ==
           "both --recompute-modules layernorm --fp8-recipe delayed");
     CHECK(said("--recompute-granularity selective --recompute-modules layernorm --fp8-format hybrid --fp8-recipe tensorwise") == "");
+    CHECK(said("--recompute-granularity ful") == "no_key  ");
+    CHECK(said("--recompute-granularity full --recompute-method unifrom --recompute-num-layers 1") == "no_key  ");
+    CHECK(said("--normalization rmsnorm --position-embedding-type rope --fp8-format hybrid") == "");
+    CHECK(said("--normalization ScaleNorm") == "");  // of a fork, perhaps: not understood
     CHECK(said("--exp-avg-dtype bf16") == "needs --exp-avg-dtype --use-precision-aware-optimizer");
     CHECK(said("--num-layers-per-virtual-pipeline-stage 2") ==
           "needs --num-layers-per-virtual-pipeline-stage --pipeline-model-parallel-size");
