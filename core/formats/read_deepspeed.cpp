@@ -16,18 +16,25 @@ int deepspeed_likeness(const std::vector<Entry>& entries) {
                : count_like(entries, {"zero_optimization.*", "train_micro_batch_size_per_gpu", "train_batch_size"});
 }
 
+// OffloadDeviceEnum (runtime/zero/offload_config.py).
+static std::optional<std::string> device_of(Import& in, std::string_view key, std::string_view field) {
+    const auto device = in.text(key, field);
+    if (device == "cpu" || device == "nvme") return device;
+    if (device && *device != "none") in.mark(key, Fate::unknown);
+    return std::nullopt;
+}
+
 static void read_offload(Import& in) {
-    const auto device = in.text("zero_optimization.offload_optimizer.device", "optimizer_offload");
+    const auto device = device_of(in, "zero_optimization.offload_optimizer.device", "optimizer_offload");
     const auto part = in.number("zero_optimization.offload_optimizer.ratio", "optimizer_offload");
-    if (device && *device != "none") in.job["optimizer_offload"] = part && *part >= 0 && *part <= 1 ? *part : 1.0;
+    if (device) in.job["optimizer_offload"] = part && *part >= 0 && *part <= 1 ? *part : 1.0;
     if (in.on("zero_optimization.cpu_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
     if (device == "nvme") in.job["optimizer_offload_target"] = "nvme";
     const bool reads = in.on("zero_optimization.offload_optimizer.pipeline_read", "optimizer_offload_overlap"),
                writes = in.on("zero_optimization.offload_optimizer.pipeline_write", "optimizer_offload_overlap");
     if (reads && writes) in.job["optimizer_offload_overlap"] = "overlapped";
-    const auto weights = in.text("zero_optimization.offload_param.device", "weights_offload");
-    if ((weights && *weights != "none") || in.on("zero_optimization.cpu_offload_params", "weights_offload"))
-        in.job["weights_offload"] = true;
+    const auto weights = device_of(in, "zero_optimization.offload_param.device", "weights_offload");
+    if (weights || in.on("zero_optimization.cpu_offload_params", "weights_offload")) in.job["weights_offload"] = true;
     if (weights == "nvme") in.notes.push_back(Text("import_plan.note.not_counted").with("key", "offload_param: nvme"));
 }
 

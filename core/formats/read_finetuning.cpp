@@ -144,6 +144,8 @@ void read_axolotl(Import& in) {
         read_frozen(in, four || (adapter == "qlora" && !eight), eight, "bnb_config_kwargs.bnb_4bit_use_double_quant");
         refuse_adapters(in, {"rl", "peft_use_dora", "reward_model"});
         if (adapter == "qlora" && eight) refuse_both(in, "qlora", "load_in_8bit");
+        if (adapter == "qlora" && !four && !eight && !in.hangs("frozen_weights"))
+            in.refused.push_back(Text("import_plan.refused.needs").with("one", "qlora").with("other", "load_in_4bit"));
     } else
         refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir", "reward_model"});
     read_liger(in);

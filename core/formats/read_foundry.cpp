@@ -223,7 +223,10 @@ void read_foundry(Import& in) {
     const auto precision = in.text("precision", "precision");
     if (precision && precision->starts_with("amp_") && precision->size() < 10) {
         const std::string type = precision->substr(4);
-        if (type == "bf16" || type == "fp16" || type == "fp8") in.job["precision"] = type;
+        if (type == "bf16" || type == "fp16" || type == "fp8")
+            in.job["precision"] = type;
+        else
+            in.mark("precision", Fate::unknown);
     } else if (precision)
         in.notes.emplace_back("import_plan.note.fp32_named");
     const auto optimizer = in.text("optimizer.name", "optimizer");

@@ -92,7 +92,7 @@ void translate(Import& in) {
             in.become(entry, "disable_bias_linear", true);
         else if (key == "use_bias_in_attn_linear" && value == "false")
             in.become(entry, "disable_attention_bias", true);
-        else if ((key == "bf16.enabled" && value == "true") || (key == "precision" && value.starts_with("b")) ||
+        else if ((key == "bf16.enabled" && value == "true") || (key == "precision" && (value == "bfloat16" || value == "bf16")) ||
                  (key == "fp16.type" && value.starts_with("b")))
             in.become(entry, "bf16", true);
         else if ((key == "fp16.enabled" && value == "true" && !brain) || (key == "precision" && value.starts_with("fp16")))

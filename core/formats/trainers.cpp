@@ -145,6 +145,10 @@ void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key
         in.job["zero"] = "none";
     else
         in.job["zero"] = "weights";
+    const std::string_view words[] = {"full_shard", "no_shard", "hybrid_shard", "grad_op", "zero2", "zero3"};
+    const bool known = what == "true" || what == "false" || what.find_first_not_of("12345") == std::string::npos ||
+                       std::any_of(std::begin(words), std::end(words), [&](auto word) { return what.find(word) != std::string::npos; });
+    if (!known) in.mark(strategy_key, Fate::unknown);
     if (hybrid) {
         const auto nodes = in.whole("num_machines", "shard_replicas");
         if (nodes && *nodes > 0)

@@ -54,6 +54,7 @@ TEST_CASE("gpt-neox: attention, optimizer, types and gates by its older names") 
           "optimizer_offload=1.0");
     for (const std::string stage : {"[0, 1, 2, 3]", "4"})  // to be tried in turn, or none of them
         CHECK(some(neox("zero_optimization.stage = " + stage + "\n"), {"zero", "gradients_in_fp32"}) == "zero=? gradients_in_fp32=?");
+    CHECK(some(neox("precision = \"bfloat15\"\n"), {"precision"}) == "precision=?");
     CHECK(neox("optimizer.type = \"Lion\"\n")["notes"].dump().find("Lion") != std::string::npos);
     CHECK(some(neox("optimizer.type = \"sgd\"\n"), {"optimizer"}) == R"(optimizer="sgd")");
     CHECK(neox("te_fp8_format = \"hybrid\"\n")["notes"].dump().find("te_fp8_format") != std::string::npos);
@@ -76,6 +77,9 @@ TEST_CASE("DeepSpeed: a setting of ZeRO that it does not have, and a part of the
     CHECK(refused("zero_optimization.stages = 3\n") == "import_plan.refused.no_key");
     CHECK(refused("zero_optimization.contigous_gradients = true\n") == "import_plan.refused.no_key");
     CHECK(refused("zero_optimization.offload_optimizer.ratio = 0.5\n") == "import_plan.refused.needs");
+    const Json gpu = first_of("zero_optimization.stage = 3\nzero_optimization.offload_optimizer.device = \"gpu\"\n");
+    CHECK(fate(gpu, "zero_optimization.offload_optimizer.device") == "unknown 2");
+    CHECK(some(gpu, {"optimizer_offload"}) == "optimizer_offload=?");
 }
 
 TEST_CASE("Primus: sizes beside a preset change its model; layers a chunk are the preset's") {

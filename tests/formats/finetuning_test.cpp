@@ -27,6 +27,8 @@ mixed_precision = "bf16"
           "gpus=32 gpus_per_node=8 zero=\"gradients\" shard_replicas=? precision=\"bf16\" recompute=?");
     CHECK(fsdp("fsdp_config.fsdp_version = 2\nfsdp_config.fsdp_reshard_after_forward = false\n") ==
           "gpus=32 gpus_per_node=8 zero=\"gradients\" shard_replicas=? precision=\"bf16\" recompute=?");
+    CHECK(fate(first_of(text + "fsdp_config.fsdp_sharding_strategy = \"FUL_SHARD\"\n"), "fsdp_config.fsdp_sharding_strategy") ==
+          "unknown 6");
     const Json two = first_of(
         text +
         "fsdp_config.fsdp_version = 2\nfsdp_config.fsdp_reshard_after_forward = true\nparallelism_config.parallelism_config_tp_size = 8\n"
@@ -160,6 +162,7 @@ TEST_CASE("Axolotl: a batch is a copy's, FSDP in a list, matrices by an expressi
     CHECK(some(first_of(plain + "adapter = \"lora\"\nlora_target_modules = [\"q_proj\", \"k_proj\"]\n"), {"lora_targets"}) ==
           R"(lora_targets="query,key")");
     CHECK(ids(first_of(plain + "unfrozen_parameters = [\"lm_head\"]\n")["refused"]) == "import_plan.refused.mode");
+    CHECK(ids(first_of(plain + "adapter = \"qlora\"\n")["refused"]) == "import_plan.refused.needs");  // load_in_4bit
 }
 
 TEST_CASE("accelerate: DeepSpeed's own file by its name, and Megatron-LM's plugin") {
