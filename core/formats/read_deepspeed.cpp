@@ -171,7 +171,13 @@ void read_deepspeed(Import& in) {
     for (const std::string_view key : {kBatch.micro, kBatch.steps, kBatch.batch})  // runtime/config.py, _batch_assertion
         if (in.whole(key, "").value_or(1) <= 0)
             in.refused.push_back(Text("import_plan.refused.needs").with("one", key).with("other", "> 0"));
+    const std::int64_t micro = in.whole(kBatch.micro, "").value_or(1), steps = in.whole(kBatch.steps, "").value_or(1),
+                       batch = in.whole(kBatch.batch, "").value_or(0);
     read_copies_batch(in, kBatch);
+    if (micro > 0 && batch % micro != 0)
+        in.refused.push_back(Text("import_plan.refused.batch").with("batch", batch).with("micro", micro).with("copies", std::int64_t{1}));
+    else if (micro > 0 && steps > 0 && batch % (micro * steps) != 0)
+        in.mark(kBatch.batch, Fate::unknown);
     in.job["zero"] = "none";
     read_zero_block(in);
     const bool bf16 = in.on("bf16.enabled", "precision") || in.on("bfloat16.enabled", "precision"),

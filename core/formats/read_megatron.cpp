@@ -106,6 +106,8 @@ static void read_recompute(Import& in) {
             }
         }
         in.job["recompute_modules"] = known;
+    } else if (granularity && granularity != "null" && lower_case(*granularity) != "none") {
+        for (const char* key : {"recompute_granularity", "activations_checkpoint_granularity"}) in.mark(key, Fate::unknown);
     }
 }
 

@@ -148,7 +148,7 @@ void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key
     const std::string_view words[] = {"full_shard", "no_shard", "hybrid_shard", "grad_op", "zero2", "zero3"};
     const bool known = what == "true" || what == "false" || what.find_first_not_of("12345") == std::string::npos ||
                        std::any_of(std::begin(words), std::end(words), [&](auto word) { return what.find(word) != std::string::npos; });
-    if (!known) in.mark(strategy_key, Fate::unknown);
+    if (!known) in.mark(strategy ? strategy_key : std::string("fsdp"), Fate::unknown);
     if (hybrid) {
         const auto nodes = in.whole("num_machines", "shard_replicas");
         if (nodes && *nodes > 0)
@@ -209,15 +209,16 @@ void read_launched_type(Import& in) {
 }
 
 void read_trainer_types(Import& in) {
+    const bool automatic = in.text("bf16", "") == "auto";
     const bool bf16 = in.on("bf16", "precision") || in.on("bfloat16", "precision"), fp16 = in.on("fp16", "precision"),
                pure = in.on("pure_bf16", "precision"), fp8 = in.on("fp8", "precision");
     const bool says = in.has("bf16") || in.has("fp16");
-    const bool old = fp16 && in.text("bf16", "") == "auto";  // runs only on GPUs without bf16; elsewhere both are on
+    const bool old = fp16 && automatic;  // runs only on GPUs without bf16; elsewhere both are on
     if (bf16 || fp16 || pure || fp8)
         in.job["precision"] = fp8 ? "fp8" : (bf16 && !old) || pure ? "bf16" : "fp16";
     else if (says)
         in.notes.emplace_back("import_plan.note.fp32_named");
-    if (in.text("bf16", "") != "auto" && bf16 && fp16) refuse_both(in, "bf16", "fp16");
+    if (!automatic && bf16 && fp16) refuse_both(in, "bf16", "fp16");
 }
 
 void read_trainer_optimizer(Import& in, std::string_view key) {

@@ -210,6 +210,8 @@ TEST_CASE("accelerate launch: its own arguments divide the weights of a Trainer'
     CHECK(ids(read("--mixed_precision f16 --num_machines 1")["refused"]) == "import_plan.refused.no_key");
     CHECK(ids(read("--mixed_precision no --num_machines 1")["refused"]) == "");
     CHECK(ids(read("", "train.py --mixed_precision fp32")["refused"]) == "");  // the program's own argument
+    CHECK(fate(read("", "train.py --bf16 Tru"), "--bf16") == "unknown 1");
+    CHECK(fate(read("", "train.py --fsdp 'ful_shard auto_wrap'"), "--fsdp") == "unknown 1");
 }
 
 TEST_CASE("recipes and torchtitan: sizes beside a model that the catalogue lacks") {

@@ -77,6 +77,12 @@ TEST_CASE("DeepSpeed: a setting of ZeRO that it does not have, and a part of the
     CHECK(refused("zero_optimization.stages = 3\n") == "import_plan.refused.no_key");
     CHECK(refused("zero_optimization.contigous_gradients = true\n") == "import_plan.refused.no_key");
     CHECK(refused("zero_optimization.offload_optimizer.ratio = 0.5\n") == "import_plan.refused.needs");
+    CHECK(refused("train_batch_size = 9\n") == "");
+    const auto batch = [](const std::string& said) {
+        return first_of("train_micro_batch_size_per_gpu = 2\ngradient_accumulation_steps = 4\nzero_optimization.stage = 2\n" + said);
+    };
+    CHECK(ids(batch("train_batch_size = 9\n")["refused"]) == "import_plan.refused.batch");
+    CHECK(fate(batch("train_batch_size = 12\n"), "train_batch_size") == "unknown 4");
     const Json gpu = first_of("zero_optimization.stage = 3\nzero_optimization.offload_optimizer.device = \"gpu\"\n");
     CHECK(fate(gpu, "zero_optimization.offload_optimizer.device") == "unknown 2");
     CHECK(some(gpu, {"optimizer_offload"}) == "optimizer_offload=?");
