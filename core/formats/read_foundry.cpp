@@ -235,6 +235,7 @@ void read_foundry(Import& in) {
     if (const auto mixed = in.text("fsdp_config.mixed_precision", "gradients_in_fp32")) {  // DEFAULT reduces in 32 bits
         if (*mixed == "PURE") in.job["gradients_in_fp32"] = precision == "fp32";
         if (*mixed == "FULL") in.job["gradients_in_fp32"] = true;
+        if (*mixed != "PURE" && *mixed != "FULL" && *mixed != "DEFAULT") in.mark("fsdp_config.mixed_precision", Fate::unknown);
         if (*mixed == "PURE" || *mixed == "FULL")  // what is gathered is in 16 or in 32 bits
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", "mixed_precision: " + *mixed));
     }

@@ -53,6 +53,8 @@ void read_split(Import& in) {
 void read_rest(Import& in) {
     const auto mode = in.text("parallelism.tp_mode", "sequence_parallel");
     in.job["sequence_parallel"] = mode && mode->find("REDUCE_SCATTER") != std::string::npos;
+    if (mode && mode->find("REDUCE_SCATTER") == std::string::npos && mode->find("ALL_REDUCE") == std::string::npos)
+        in.mark("parallelism.tp_mode", Fate::unknown);
     in.job["tensor_overlap"] = in.on("parallelism.tp_linear_async_communication", "tensor_overlap");
     in.job["recompute"] = in.on("parallelism.recompute_layer", "recompute") ? "full" : "none";
     // Before recompute_layer (2023): the attention's core, or whole layers (config.py, RecomputeGranularity).

@@ -143,6 +143,10 @@ void read_precision(Import& in) {
     if (parameters == "float32") in.notes.emplace_back("import_plan.note.fp32_named");
     const auto reduced = in.text("training.mixed_precision_reduce", "gradients_in_fp32");
     in.job["gradients_in_fp32"] = !reduced || *reduced == "float32";
+    if (parameters && *parameters != "float16" && *parameters != "bfloat16" && *parameters != "float32")
+        in.mark("training.mixed_precision_param", Fate::unknown);
+    if (reduced && *reduced != "float32" && *reduced != "bfloat16" && *reduced != "float16")
+        in.mark("training.mixed_precision_reduce", Fate::unknown);
     // Weights, gradients and the optimizer's averages are then of 16 bits.
     const auto stored = in.text("training.dtype", "master_weights");
     if (stored == "bfloat16" && in.job["precision"] == "bf16") {
