@@ -105,6 +105,12 @@ static void check_words(Import& in, std::vector<Text>& found) {
         {"recompute_method", "uniform block"},
         {"data_parallel_sharding_strategy", "no_shard optim optim_grads optim_grads_params"},
         {"fp8_format", "e4m3 hybrid"},
+        {"fp8_recipe", "tensorwise delayed mxfp8 blockwise custom"},
+        {"exp_avg_dtype", "fp32 fp16 bf16 fp8"},
+        {"exp_avg_sq_dtype", "fp32 fp16 bf16 fp8"},
+        {"main_grads_dtype", "fp32 bf16"},
+        {"main_params_dtype", "fp32 fp16"},
+        {"cuda_graph_impl", "none local transformer_engine full_iteration"},
         {"position_embedding_type", "learned_absolute rope rotary mrope relative none nope alibi yarn"},
         {"normalization", "LayerNorm RMSNorm"},
         {"transformer_impl", "local transformer_engine inference_optimized"},
@@ -116,7 +122,8 @@ static void check_words(Import& in, std::vector<Text>& found) {
         for (std::size_t at = 0; at < words.size() && !known; at = std::min(words.find(' ', at), words.size() - 1) + 1) {
             const std::string_view word = words.substr(at, words.find(' ', at) - at);
             known = lower_case(given) == lower_case(word);
-            slip = slip || (given.size() > 2 && given.size() < 40 && !given.starts_with(word) && edit_distance(given, word) <= 2);
+            slip = slip || (given.size() > 2 && given.size() < 40 && !given.starts_with(word) &&
+                            edit_distance(given, word) <= (word.size() < 6 ? 1 : 2));
         }
         if (known) continue;
         in.mark(key, Fate::unknown);

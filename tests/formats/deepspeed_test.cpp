@@ -152,6 +152,8 @@ TEST_CASE("Megatron-LM stops where its configuration contradicts itself") {
     CHECK(said("--recompute-granularity ful") == "no_key  ");
     CHECK(said("--recompute-granularity full --recompute-method unifrom --recompute-num-layers 1") == "no_key  ");
     CHECK(said("--normalization rmsnorm --position-embedding-type rope --fp8-format hybrid") == "");
+    CHECK(said("--fp8-format hybrid --fp8-recipe delyed") == "no_key  ");
+    CHECK(said("--use-precision-aware-optimizer --main-grads-dtype bf16 --exp-avg-dtype fp8") == "");
     CHECK(said("--normalization ScaleNorm") == "");  // of a fork, perhaps: not understood
     CHECK(said("--exp-avg-dtype bf16") == "needs --exp-avg-dtype --use-precision-aware-optimizer");
     CHECK(said("--num-layers-per-virtual-pipeline-stage 2") ==
