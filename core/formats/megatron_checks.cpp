@@ -98,6 +98,16 @@ static void check_stages(const Import& in, std::vector<Text>& found) {
         found.push_back(Text("import_plan.refused.layout_layers").with("given", layout->layers()).with("layers", layers));
 }
 
+// argparse stops at "--num-layers lots"; "None" is what a launcher in Python leaves out, and "%d", "{}" or "@LAYERS@" what it fills in.
+static void check_numbers(const Import& in, std::vector<Text>& found) {
+    for (const Entry& entry : in.misread) {
+        const std::string value = entry.value.is_string() ? entry.value.get<std::string>() : dumped(entry.value);
+        const bool filled = value == "None" || value == "null" || value.find_first_of("%{}@<>$|") != std::string::npos;
+        if (!filled && entry.fate != Fate::open)
+            found.push_back(Text("import_plan.refused.number").with("key", entry.shown.substr(0, 80)).with("value", value.substr(0, 80)));
+    }
+}
+
 // What argparse takes: a slip of the pen is refused, as it is there; another word may be a fork's, and is not understood.
 static void check_words(Import& in, std::vector<Text>& found) {
     constexpr std::pair<std::string_view, std::string_view> kWords[] = {
@@ -135,6 +145,7 @@ static void check_words(Import& in, std::vector<Text>& found) {
 
 void check_megatron_config(Import& in) {
     std::vector<Text> found;
+    check_numbers(in, found);
     check_words(in, found);
     check_recompute(in, found);
     check_overlap(in, found);

@@ -269,19 +269,8 @@ static void check_experts(Import& in) {
         in.refused.push_back(Text(refusal("expert_world")).with("gpus", gpus).with("product", product));
 }
 
-// argparse stops at "--num-layers lots"; "None" is what a launcher in Python leaves out, and "%d", "{}" or "@LAYERS@" what it fills in.
-static void check_numbers(Import& in) {
-    for (const Entry& entry : in.misread) {
-        const std::string value = entry.value.is_string() ? entry.value.get<std::string>() : dumped(entry.value);
-        const bool filled = value == "None" || value == "null" || value.find_first_of("%{}@<>$|") != std::string::npos;
-        if (!filled && entry.fate != Fate::open)
-            in.refused.push_back(Text(refusal("number")).with("key", entry.shown.substr(0, 80)).with("value", value.substr(0, 80)));
-    }
-}
-
 // What Megatron-LM's own program refuses besides, and others that take its arguments do not.
 static void check_own(Import& in) {
-    check_numbers(in);
     check_experts(in);
     check_megatron_config(in);
     const std::int64_t tensor = in.job.value("tensor_parallel", std::int64_t{1});
