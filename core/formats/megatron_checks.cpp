@@ -111,26 +111,26 @@ static void check_numbers(const Import& in, std::vector<Text>& found) {
 // What argparse takes: a slip of the pen is refused, as it is there; another word may be a fork's, and is not understood.
 static void check_words(Import& in, std::vector<Text>& found) {
     constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-        {"recompute_granularity", "full selective"},
-        {"recompute_method", "uniform block"},
-        {"data_parallel_sharding_strategy", "no_shard optim optim_grads optim_grads_params"},
-        {"fp8_format", "e4m3 hybrid"},
-        {"fp8_recipe", "tensorwise delayed mxfp8 blockwise custom"},
-        {"exp_avg_dtype", "fp32 fp16 bf16 fp8"},
-        {"exp_avg_sq_dtype", "fp32 fp16 bf16 fp8"},
-        {"main_grads_dtype", "fp32 bf16"},
-        {"main_params_dtype", "fp32 fp16"},
-        {"cuda_graph_impl", "none local transformer_engine full_iteration"},
-        {"position_embedding_type", "learned_absolute rope rotary mrope relative none nope alibi yarn"},
-        {"normalization", "LayerNorm RMSNorm"},
-        {"transformer_impl", "local transformer_engine inference_optimized"},
-        {"attention_backend", "flash fused unfused local auto"},
-        {"moe_token_dispatcher_type", "allgather alltoall alltoall_seq flex"}};
+        {"recompute_granularity", "full|selective"},
+        {"recompute_method", "uniform|block"},
+        {"data_parallel_sharding_strategy", "no_shard|optim|optim_grads|optim_grads_params"},
+        {"fp8_format", "e4m3|hybrid"},
+        {"fp8_recipe", "tensorwise|delayed|mxfp8|blockwise|custom"},
+        {"exp_avg_dtype", "fp32|fp16|bf16|fp8"},
+        {"exp_avg_sq_dtype", "fp32|fp16|bf16|fp8"},
+        {"main_grads_dtype", "fp32|bf16"},
+        {"main_params_dtype", "fp32|fp16"},
+        {"cuda_graph_impl", "none|local|transformer_engine|full_iteration"},
+        {"position_embedding_type", "learned_absolute|rope|rotary|mrope|relative|none|nope|alibi|yarn"},
+        {"normalization", "LayerNorm|RMSNorm"},
+        {"transformer_impl", "local|transformer_engine|inference_optimized"},
+        {"attention_backend", "flash|fused|unfused|local|auto"},
+        {"moe_token_dispatcher_type", "allgather|alltoall|alltoall_seq|flex"}};
     for (const auto& [key, words] : kWords) {
         const std::string given = said(in, key);
         bool known = given.empty(), slip = false;
-        for (std::size_t at = 0; at < words.size() && !known; at = std::min(words.find(' ', at), words.size() - 1) + 1) {
-            const std::string_view word = words.substr(at, words.find(' ', at) - at);
+        for (std::size_t at = 0; at < words.size() && !known; at = std::min(words.find('|', at), words.size() - 1) + 1) {
+            const std::string_view word = words.substr(at, words.find('|', at) - at);
             known = lower_case(given) == lower_case(word);
             slip = slip || (given.size() > 2 && given.size() < 40 && !given.starts_with(word) &&
                             edit_distance(given, word) <= (word.size() < 6 ? 1 : 2));

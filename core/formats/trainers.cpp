@@ -230,10 +230,10 @@ void read_trainer_optimizer(Import& in, std::string_view key) {
     if (lower.starts_with("paged_")) lower.erase(0, 6);
     const bool adam = lower.starts_with("adam") && !lower.starts_with("adamax") && !lower.starts_with("adamini");
     constexpr std::string_view kParts =
-        " adam adamw adam8bit adamw8bit torch fused xla npu hf apex anyprecision bnb ao fp8 4bit 8bit 32bit ";
+        "|adam|adamw|adam8bit|adamw8bit|torch|fused|xla|npu|hf|apex|anyprecision|bnb|ao|fp8|4bit|8bit|32bit|";
     for (std::size_t at = 0, end = 0; adam && at <= lower.size(); at = end + 1) {  // "adamw_torch_fused"
         end = std::min(lower.find('_', at), lower.size());
-        if (kParts.find(" " + lower.substr(at, end - at) + " ") == std::string::npos) return in.mark(key, Fate::unknown);
+        if (kParts.find("|" + lower.substr(at, end - at) + "|") == std::string::npos) return in.mark(key, Fate::unknown);
     }
     if (lower.find("8bit") != std::string::npos)
         in.job["moments"] = "8-bit";
