@@ -37,10 +37,12 @@ function moreGpus({ job, heat, heatOf, heatFilter, limits, limitsStale }: Page, 
 
 const MOST_CHANGES = 5;
 
-// What a step of another plan takes, beside the plan shown; on the first screen how long the whole run then takes, which needs no arithmetic.
-function timeBeside({ time, equally_good }: Estimate, seconds: number, depth: Depth): string {
+// What a step of another plan takes, beside the plan shown; on the first screen how long the whole run then takes, which needs no arithmetic,
+// unless it is another training: as many tokens as usual are not as many there.
+function timeBeside({ time, equally_good }: Estimate, seconds: number, depth: Depth, isOther = false): string {
     const { step_seconds: now, run } = time;
-    if (depth === 'detail' || !run || isEqual(seconds, now, equally_good.width)) return stepChange(seconds, now, equally_good.width);
+    if (depth === 'detail' || !run || isOther || isEqual(seconds, now, equally_good.width))
+        return stepChange(seconds, now, equally_good.width);
     const days = (run.days * seconds) / now;
     return format.training(days, days, days)[0];
 }
@@ -75,7 +77,7 @@ function rowsOf(page: Page, answer: Estimate): Row[] {
             label: tell(one.label),
             effect: say('changes.effect', {
                 memory: format.change(-one.saved_bytes),
-                time: timeBeside(answer, one.step_seconds, page.depth),
+                time: timeBeside(answer, one.step_seconds, page.depth, 'trained' in one.set),
             }),
             fit: one.class,
             touches: tell(one.touches),
