@@ -45,13 +45,14 @@ bool judges_fit(const AnsweredRow& one) {
     return (outcome == "ran" || outcome == "oom") && one.source->head.value("judges_fit", true);
 }
 
-void add_plan(Json& columns, const Plan& plan) {
+void add_plan(Json& table, const Plan& plan) {
+    Json& columns = table["columns"];
     columns["gpus"].push_back(plan.gpus);
     columns["tensor_parallel"].push_back(plan.tensor_parallel);
     columns["pipeline_parallel"].push_back(plan.pipeline_parallel);
     columns["context_parallel"].push_back(plan.context_parallel);
     columns["micro_batch"].push_back(plan.micro_batch);
-    columns["sequence_length"].push_back(plan.sequence_length);
+    columns["sequence_length"].push_back(index_in(table["lengths"], plan.sequence_length));
 }
 
 void add_names(Json& table, const AnsweredRow& one) {
@@ -72,7 +73,7 @@ void add_names(Json& table, const AnsweredRow& one) {
 
 Json columns_of(const std::vector<AnsweredRow>& rows) {
     Json table{{"standings", kStandings}, {"verdicts", kVerdicts}, {"slow_network", 0}, {"columns", Json::object()}};
-    for (const char* list : {"sources", "models", "gpus", "frameworks", "precisions"}) table[list] = Json::array();
+    for (const char* list : {"sources", "models", "gpus", "frameworks", "precisions", "lengths"}) table[list] = Json::array();
     for (const AnsweredRow& one : rows) {
         const Answered& a = one.answer;
         const bool slow = one.row->row.value("family", "") == "nanotron-slow-network";
@@ -84,7 +85,7 @@ Json columns_of(const std::vector<AnsweredRow>& rows) {
         if (a.plan.optimizer_offload > 0) continue;
         add_names(table, one);
         Json& columns = table["columns"];
-        add_plan(columns, a.plan);
+        add_plan(table, a.plan);
         columns["seconds"].push_back(timed && !slow ? shortest(one.row->step_seconds) : Json(0));
         columns["estimated_seconds"].push_back(timed && !slow ? shortest(a.seconds) : Json(0));
         columns["gib"].push_back(weighed ? shortest(one.row->row["peak_bytes"].get<double>() / kGibi) : Json(0));

@@ -35,6 +35,7 @@ interface Table {
     gpus: string[];
     frameworks: string[];
     precisions: string[];
+    lengths: number[]; // of sequences
     standings: Standing[];
     verdicts: Estimate['class'][];
     slow_network: number;
@@ -58,6 +59,7 @@ function runAt(index: number, catalog: Catalog): Run {
         ...(Object.fromEntries(SIZES.map((size) => [size, at(size)])) as Record<Size, number>),
         model: model.label,
         parameters: model.parameters,
+        sequence_length: of(table.lengths, 'sequence_length'),
         experts: model.experts,
         gpu: gpu?.label ?? of(table.gpus, 'gpu'),
         architecture: gpu?.architecture ?? '',
