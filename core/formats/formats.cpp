@@ -4,6 +4,7 @@
 
 #include "formats/writing.h"
 #include "placement/rank_files.h"
+#include "plan/framework.h"
 
 namespace fourfold {
 
@@ -52,6 +53,7 @@ Json export_answer(const Job& job) {
         .add("text", made.text)
         .add("yours", Json(made.yours))
         .add("needs", made.needs)
+        .add("framework", made.framework ? Json(row_of(*made.framework).id) : Json())
         .add("left_out", std::move(left_out));
 }
 

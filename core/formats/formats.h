@@ -1,5 +1,6 @@
 // A plan as the configuration of a training framework.
 #pragma once
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,10 +10,11 @@
 namespace fourfold {
 
 struct Export {
-    std::string text;                // the file
-    std::vector<std::string> yours;  // variables in it that the reader fills in
-    Text needs;                      // the oldest version of the framework that knows all of it; nothing where any does
-    std::vector<Text> left_out;      // what the format cannot say, or where it is not known how
+    std::string text;                          // the file
+    std::vector<std::string> yours;            // variables in it that the reader fills in
+    Text needs;                                // the oldest version of the framework that knows all of it; nothing where any does
+    std::vector<Text> left_out;                // what the format cannot say, or where it is not known how
+    std::optional<FrameworkKind> framework{};  // that it is of; nothing for those that write any of Megatron's
     std::vector<std::pair<std::string, Json>> settings{};  // of a file that is a list of them, with the paths of their keys
 };
 

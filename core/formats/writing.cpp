@@ -139,6 +139,7 @@ Export made_of(Settings& to, std::string text) {
     Export made;
     made.text = std::move(text);
     made.left_out = std::move(to.left_out);
+    made.framework = to.framework;
     made.settings = std::move(to.list);
     return made;
 }
@@ -157,6 +158,7 @@ LayoutPointer listed_layout(const Model& model, const Plan& p) {
 }
 
 void leave_framework(Settings& to, FrameworkKind own) {
+    to.framework = own;
     if (to.plan.framework != own) to.leave_field("framework");
 }
 void leave_model(Settings& to) {

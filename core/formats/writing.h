@@ -1,6 +1,7 @@
 // What all writers of configurations share: the plan, and what the format cannot say of it.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,6 +58,7 @@ class Settings : public Writing {
     using Writing::Writing;
     void put(std::string_view key, Json value);
     std::vector<Setting> list;
+    std::optional<FrameworkKind> framework;
 };
 // The file, and what it lacks.
 Export made_of(Settings& to, std::string text);
@@ -73,7 +75,7 @@ void leave_always(Settings& to, std::string_view field);
 extern const std::span<const SettingRow> kCommonRows;
 // Writes row by row. What is not listed in `rows` is done as kCommonRows say.
 void write_rows(Settings& to, std::span<const SettingRow> rows);
-// Another framework than the one that the times and bytes were counted for.
+// The framework of the file, and whether it is another one than the times and bytes were counted for.
 void leave_framework(Settings& to, FrameworkKind own);
 // The model, where the file has no sizes.
 void leave_model(Settings& to);

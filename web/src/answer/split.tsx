@@ -46,7 +46,7 @@ export function Split({ page, answer, act, asks }: SplitProps) {
                 </p>
                 <span class="acts">
                     <Share page={page} />
-                    <Launch page={page} answer={answer} exportPlan={asks.exportPlan} />
+                    <Launch page={page} answer={answer} asks={asks} />
                     {plain ? (
                         <a class="button" href="#adjust">
                             {say('plan.split.change')}

@@ -1087,6 +1087,7 @@ export type Exported = {
     text: string;
     yours: string[];
     needs: Text | null;
+    framework: string | null;
     left_out: Text[];
 };
 

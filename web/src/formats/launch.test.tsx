@@ -4,10 +4,11 @@ import { show, tap } from '../shared/test-view';
 import { Launch } from './launch';
 
 const { page, answer } = answeredOf('llama-70b-64-h100');
+const estimate = () => new Promise<never>(() => {});
 
 test('the plan shown is asked for, and its script opens', async () => {
     const exportPlan = vi.fn(async () => goodOf('export_plan', 'export-70b'));
-    const { all, find } = show(<Launch page={page} answer={answer} exportPlan={exportPlan} />);
+    const { all, find } = show(<Launch page={page} answer={answer} asks={{ exportPlan, estimate }} />);
     const button = find('button', 'Launch flags');
     tap(button);
     await expect.poll(() => all('dialog').length).toBe(1);
@@ -20,7 +21,7 @@ test('the plan shown is asked for, and its script opens', async () => {
 
 test('a refusal opens nothing and is said', async () => {
     const refused = { ...refusalOf('bad-request'), job: null };
-    const { all, find } = show(<Launch page={page} answer={answer} exportPlan={async () => refused} />);
+    const { all, find } = show(<Launch page={page} answer={answer} asks={{ exportPlan: async () => refused, estimate }} />);
     tap(find('button', 'Launch flags'));
     await expect.poll(() => all('alert').length).toBe(1);
     expect(find('alert').textContent).toBeTruthy();

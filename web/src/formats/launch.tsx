@@ -7,13 +7,13 @@ import { fetchWords, say } from '../words/words';
 interface Props {
     page: Page;
     answer: Estimate;
-    exportPlan: Core['exportPlan'];
+    asks: Pick<Core, 'exportPlan' | 'estimate'>;
 }
 
 // The button that shows the plan as a script. What it opens comes in a file of its own, with the first press.
-export function Launch({ page, answer, exportPlan }: Props) {
+export function Launch({ page, answer, asks }: Props) {
     const fetch = async () => {
-        const [panel, script] = await Promise.all([import('./panel'), exportPlan(answer.job), fetchWords('formats', 'wrong')]);
+        const [panel, script] = await Promise.all([import('./panel'), asks.exportPlan(answer.job), fetchWords('formats', 'wrong')]);
         if (!script.ok) throw new Error('the plan is no plan');
         return { ...panel, script: script satisfies Exported };
     };
@@ -22,7 +22,7 @@ export function Launch({ page, answer, exportPlan }: Props) {
             label={say('answer.launch')}
             fetch={fetch}
             draw={({ ScriptPanel, script }, close) => (
-                <ScriptPanel page={page} job={answer.job} script={script} exportPlan={exportPlan} close={close} />
+                <ScriptPanel page={page} job={answer.job} script={script} asks={asks} close={close} />
             )}
         />
     );

@@ -12,9 +12,10 @@ afterEach(() => void vi.restoreAllMocks());
 const job = { gpus: 64 };
 const never = () => new Promise<never>(() => {});
 
-function shown(changes = {}, exportPlan: Core['exportPlan'] = never) {
+function shown(changes = {}, exportPlan: Core['exportPlan'] = never, estimate: Core['estimate'] = never) {
     const close = vi.fn();
-    const panel = <ScriptPanel page={page} job={job} script={{ ...script, ...changes }} exportPlan={exportPlan} close={close} />;
+    const asks = { exportPlan, estimate };
+    const panel = <ScriptPanel page={page} job={job} script={{ ...script, ...changes }} asks={asks} close={close} />;
     return { close, ...show(panel) };
 }
 
@@ -33,6 +34,18 @@ test('a script that any version takes and that lacks nothing says neither', () =
     const { all, text } = shown({ needs: null, left_out: [] });
     expect(text()).not.toContain('Needs');
     expect(all('listitem')).toEqual([]);
+});
+
+test('what comes of the plan in the framework of the file is said, where that is another one', async () => {
+    const there = goodOf('estimate', 'does-not-fit');
+    const estimate = vi.fn<Core['estimate']>(async () => there);
+    const own = shown({}, never, estimate);
+    expect(estimate).not.toHaveBeenCalled(); // Megatron's formats are of any Megatron
+    own.again(<></>);
+    const { text, find } = shown({ format: 'nanotron', framework: 'nanotron' }, never, estimate);
+    await vi.waitFor(() => expect(text()).toContain('As nanotron runs it, this plan does not fit: '));
+    expect(estimate).toHaveBeenCalledWith({ ...job, framework: 'nanotron' });
+    expect(find('region', 'The file')).toBeTruthy();
 });
 
 test('it is copied and saved whole', async () => {

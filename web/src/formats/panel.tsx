@@ -1,7 +1,7 @@
 import '../shared/dialog.css';
 import './formats.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Catalog, ConfigFormatRow, Exported, ExportRequest, JobRequest, MegatronRelease } from '../core/api';
+import type { Catalog, ConfigFormatRow, Estimate, Exported, ExportRequest, JobRequest, MegatronRelease } from '../core/api';
 import type { Core } from '../core/client';
 import { CopyButton } from '../shared/copy-button';
 import { fileName, saveFile } from '../shared/save-file';
@@ -14,7 +14,7 @@ interface Props {
     page: Page;
     job: JobRequest; // of the plan shown, all of it chosen
     script: Exported; // the first one
-    exportPlan: Core['exportPlan'];
+    asks: Pick<Core, 'exportPlan' | 'estimate'>;
     close(): void;
 }
 
@@ -22,7 +22,7 @@ const rowOf = ({ config_formats }: Catalog, id: Asked['format']): ConfigFormatRo
     config_formats.find((row) => row.id === id) ?? (config_formats[0] as ConfigFormatRow);
 
 // The file that was asked for last; until it is there, the one before. `fail`: it could not be had.
-function useScript({ job, script: first, exportPlan }: Pick<Props, 'job' | 'script' | 'exportPlan'>) {
+function useScript({ job, script: first, asks: { exportPlan } }: Pick<Props, 'job' | 'script' | 'asks'>) {
     const [asked, setAsked] = useState<Asked>({ format: first.format });
     const [script, setScript] = useState(first);
     const [failed, fail] = useState(false);
@@ -92,6 +92,22 @@ function Choice({ formats, row, asked, ask }: ChoiceProps) {
     );
 }
 
+// The plan was worked out for the framework of the page: what comes of it where another one runs the file.
+function There({ job, script: { framework }, label, asks }: Pick<Props, 'job' | 'script' | 'asks'> & { label: string }) {
+    const [there, setThere] = useState<{ framework: string; answer: Estimate } | null>(null);
+    const isOther = framework !== null && framework !== job.framework;
+    useEffect(() => {
+        if (!isOther) return;
+        asks.estimate({ ...job, framework } as JobRequest).then(
+            (answer) => answer.ok && setThere({ framework, answer }),
+            () => {}, // a crash has its own notice
+        );
+    }, [framework]);
+    if (!isOther || there?.framework !== framework) return null;
+    const { class: fit, whole_bytes: used, card_bytes: card, step_seconds: time } = there.answer;
+    return <p class={fit === 'fits' ? undefined : 'wrong'}>{say('formats.there', { label, fit, used, card, time })}</p>;
+}
+
 function LeftOut({ script: { left_out }, label }: { script: Exported; label: string }) {
     if (left_out.length === 0) return null;
     return (
@@ -107,10 +123,10 @@ function LeftOut({ script: { left_out }, label }: { script: Exported; label: str
     );
 }
 
-export function ScriptPanel({ page, job, script: first, exportPlan, close }: Props) {
+export function ScriptPanel({ page, job, script: first, asks, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
     useEffect(() => dialog.current?.showModal(), []);
-    const { asked, script, failed, ask } = useScript({ job, script: first, exportPlan });
+    const { asked, script, failed, ask } = useScript({ job, script: first, asks });
     const { config_formats: formats } = page.catalog;
     const { text, yours, needs, format } = script;
     const { label, ending } = rowOf(page.catalog, format);
@@ -127,6 +143,7 @@ export function ScriptPanel({ page, job, script: first, exportPlan, close }: Pro
             )}
             {yours.length > 0 && <p>{say('formats.yours', { names: yours })}</p>}
             {needs && <p>{tell(needs)}</p>}
+            <There job={job} script={script} label={label} asks={asks} />
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by keyboard */}
             <section class="script" aria-label={say('formats.code')} tabIndex={0}>
                 <pre>{text}</pre>
