@@ -117,4 +117,8 @@ class DeathReader {
     int more_ = 0;  // lines that may still belong to it
 };
 
+// Other ways in which a run ends than a GPU's memory, by the lines of Slurm, Linux, Kubernetes, torchrun and ProcessGroupNCCL that say it.
+// Null: none of them; else the id of its words below problem.read_run and suggestion.read_run.
+const char* end_of(std::string_view text);
+
 }  // namespace fourfold

@@ -181,6 +181,11 @@ Json printed_answer(const Json& request, Problems& problems) {
     if (plan != nullptr && !plan->is_null()) counted = read_counted(*plan, problems);
     if (!problems.empty()) return nullptr;
     const PrintedRun run = read_printed(*printed);
+    if (run.printers == 0 && end_of(*printed) != nullptr) {
+        const std::string_view id = end_of(*printed);
+        problems.push_back({"text", "ended", nullptr, Text("problem.read_run", id), Text("suggestion.read_run", id), nullptr});
+        return nullptr;
+    }
     if (run.printers == 0) {
         problems.push_back({"text", "format", nullptr, "problem.read_run_format", "suggestion.read_run_format", nullptr});
         return nullptr;

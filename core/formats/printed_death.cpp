@@ -1,5 +1,7 @@
 // PyTorch's message that memory has run out, in its wordings since 1.8: of CUDACachingAllocator.cpp, and of HIP.
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "formats/printed.h"
 #include "formats/printed_line.h"
@@ -97,6 +99,20 @@ void DeathReader::finish(PrintedRun& run) {
     if (death.tried < 0 && last != nullptr && last->rank == rank_ && line_ - last->line < kOneReport) return;
     ++run.death_count;
     if (run.deaths.size() < kMostDeaths) run.deaths.push_back(death);
+}
+
+const char* end_of(std::string_view text) {
+    constexpr std::pair<std::string_view, const char*> kEnds[] = {{" oom-kill event", "host"},
+                                                                  {" oom_kill event", "host"},
+                                                                  {"Out of memory: Killed process", "host"},
+                                                                  {"OOMKilled", "host"},
+                                                                  {"Signal 9 (SIGKILL)", "killed"},
+                                                                  {"exitcode  : -9", "killed"},
+                                                                  {"exitcode: -9", "killed"},
+                                                                  {"caught collective operation timeout", "hang"}};
+    for (const auto& [line, id] : kEnds)
+        if (text.find(line) != std::string_view::npos) return id;
+    return nullptr;
 }
 
 }  // namespace fourfold

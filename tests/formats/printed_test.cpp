@@ -354,6 +354,24 @@ TEST_CASE("what is no log, and what is no request") {
     CHECK(problems({{"text", "Reduce the batch if you run out of memory."}}) == "text format null -> null");
 }
 
+TEST_CASE("a run that ended otherwise than by a GPU's memory is told how") {
+    const auto told = [](const std::string& text) {
+        const Json answer = asked({{"text", text}});
+        return answer["ok"] == true ? "read" : answer["problems"][0]["message"]["id"].get<std::string>();
+    };
+    CHECK(told("slurmstepd: error: Detected 1 oom-kill event(s) in StepId=12.0. Some of your processes may have been killed.\n") ==
+          "problem.read_run.host");
+    CHECK(told("slurmstepd: error: Detected 2 oom_kill events in StepId=12.0. Some of the step tasks have been OOM Killed.\n") ==
+          "problem.read_run.host");
+    CHECK(told("[ 12.5] Out of memory: Killed process 4242 (python) total-vm:9kB, anon-rss:8kB\n") == "problem.read_run.host");
+    CHECK(told("  traceback : Signal 9 (SIGKILL) received by PID 4242\n") == "problem.read_run.killed");
+    CHECK(told("[rank0]: Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE) ran for 600000 ms\n") ==
+          "problem.read_run.hang");
+    // where the card's memory ran out too, that is told; and a script says nothing of its end
+    CHECK(told(kNew + std::string("\n  traceback : Signal 9 (SIGKILL) received by PID 4242\n")) == "read");
+    CHECK(told("#!/bin/bash\n# restart after an oom-kill\ntorchrun train.py\n") == "problem.read_run_format");
+}
+
 TEST_CASE("a log of 10 MB is read within a second") {
     std::string text;
     text.reserve(11'000'000);

@@ -26,6 +26,19 @@ function shown(answer: Imported, start = '', found = unknown) {
     return { ...others, readRun, importConfig, importPlan, ...show(dialog) };
 }
 
+test('the log of a run that ended otherwise is answered as a log', async () => {
+    const text = 'slurmstepd: error: Detected 1 oom-kill event(s) in StepId=12.0.';
+    const host = { id: 'problem.read_run.host' };
+    const ended = { ...noRun, problems: [{ ...noRun.problems[0], rule: 'ended', message: host, suggestion: null }] };
+    const readRun = vi.fn(async (_: string) => ended as never);
+    const importPlan = vi.fn();
+    const rest = { against: null, use: vi.fn(), run: vi.fn(), measure: vi.fn(), close: vi.fn(), faster: () => '', useKnown: vi.fn() };
+    const importing = { importConfig: vi.fn(), importPlan, readRun, findModels: vi.fn(async () => unknown) };
+    const dialog = show(<PasteDialog start={text} importing={importing} {...rest} />);
+    await vi.waitFor(() => expect(dialog.text()).toContain('the memory of the host was full'));
+    expect(importPlan).not.toHaveBeenCalled();
+});
+
 test('it waits for a config, reads what is typed, and hands the model on', async () => {
     const { find, importConfig, text, use } = shown(imported);
     expect(text()).toContain('Waiting for a text.');

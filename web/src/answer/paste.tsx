@@ -44,7 +44,8 @@ const isRun = (result: Found): result is RunRead => 'printers' in result;
 async function readText(text: string, set: { [name: string]: string }, importing: Importing): Promise<Found> {
     if (isConfig(text)) return importing.importConfig(text);
     const run = await importing.readRun(text);
-    if (run.ok || text.length > MAX_CONFIG) return run;
+    const isKnown = run.ok || run.problems.some(({ rule }) => rule === 'ended'); // the log of a run that ended otherwise
+    if (isKnown || text.length > MAX_CONFIG) return run;
     return importing.importPlan({ text, set: Object.fromEntries(Object.entries(set).filter(([, value]) => !isEmpty(value))) });
 }
 

@@ -31,7 +31,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     // views that come later
     [/^(stages|table|pass|curve|timeline|methods|paste|hub|time_table|calibrate|best|why_not|published|layout|filters)\./, 'more'],
     [/^(sweep|limits|cards|compare|placement_door|phases_door|pools_door|card)\.|^own_gpu\.(?!name|base)/, 'more'],
-    [/^import_plan\.|^(problem|suggestion)\.import_/, 'more'],
+    [/^import_plan\.|^(problem|suggestion)\.(import_|read_run\.)/, 'more'],
     [/^(map\.|step\.(label|finding|part|kind|short|table|rates))/, 'more'],
     [
         /^adjust\.(?!cluster$)|^(answer\.host|budget\.none|brief\.)|^(how|items|options|notes|section|part|used|assumed|not_counted|fullest|limit|searched|kept)\./,
