@@ -1,6 +1,7 @@
 // Programs that take their settings from a file; commands that stand in texts; what a scheduler, a loop or the visible GPUs say. Files of
 // our own.
 #include "settings.h"
+#include "support.h"
 
 using namespace fourfold;
 using tests::fate;

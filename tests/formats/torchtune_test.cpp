@@ -1,5 +1,6 @@
 // torchtune's recipes and LitGPT's configurations: shortened to what counts, values read by hand.
 #include "settings.h"
+#include "support.h"
 
 using namespace fourfold;
 using tests::fate;
