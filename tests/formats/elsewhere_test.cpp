@@ -18,7 +18,7 @@ const std::string kPlainRun =
     "--vocab-size 99 "
     "--bf16 ";
 bool is_refused(const std::string& text) {
-    return !json(api::import_plan(Json({{"text", text}, {"set", Json::object()}}).dump()))["ok"].get<bool>();
+    return !tests::json(api::import_plan(Json({{"text", text}, {"set", Json::object()}}).dump()))["ok"].get<bool>();
 }
 }  // namespace
 

@@ -153,7 +153,7 @@ TEST_CASE("torchtune: its command") {
     CHECK(ids(run["notes"]) == "import_plan.note.file");
     CHECK(some(first_of_script("tune run lora_finetune_single_device --config llama3_1/8B_lora_single_device epochs=1\n"), {"gpus"}) ==
           "gpus=1");
-    const Json idle = json(api::import_plan(R"({"text": "tune run eleuther_eval --config eval.yaml\n", "set": {}})"));
+    const Json idle = tests::json(api::import_plan(R"({"text": "tune run eleuther_eval --config eval.yaml\n", "set": {}})"));
     CHECK(idle["problems"][0]["message"]["id"] == "problem.import_idle");
 }
 
