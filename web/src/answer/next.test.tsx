@@ -28,6 +28,7 @@ test('the answers come with the limits and the map', () => {
     const { text } = shown('llama-70b-64-h100', { limits });
     expect(text()).toContain(plain(`${limits.fewest_gpus?.gpus} GPUs are enough`));
     expect(text()).toContain(plain(`Up to ${limits.largest_sequence?.value.toLocaleString('en')} tokens`));
+    expect(text()).toContain(' hours a step'); // what fits need not be worth it
 });
 
 test('one GPU has no fewer and is no “these”; where nothing fits no length does', () => {
@@ -37,7 +38,10 @@ test('one GPU has no fewer and is no “these”; where nothing fits no length d
     });
     const one = show(<Next page={page} answer={{ ...answer, job: { ...answer.job, gpus: 1 } }} act={spies()} />).text();
     expect(one).toContain('1 GPU is enough Faster?');
-    expect(one).toContain('On this GPU.');
+    const { largest_sequence: _, ...rest } = limits;
+    const alone = answeredOf('default', { limits: { ...rest, largest_sequence: null } });
+    const single = show(<Next page={alone.page} answer={{ ...alone.answer, job: { ...alone.answer.job, gpus: 1 } }} act={spies()} />);
+    expect(single.text()).toContain('On this GPU.');
     const none = shown('does-not-fit', { limits: { ...limits, largest_sequence: null } }).text();
     expect(none).toContain('Longer sequences? No length fits On these');
 });

@@ -72,7 +72,7 @@ function Longer({ page, answer }: Props) {
             href="#limits"
             question={question}
             answer={found ? say('next.tokens', { tokens: found.value, more: found.limited_by === 'range' }) : say('next.no_length')}
-            note={say('next.on_these', { gpus: Number(answer.job.gpus) })}
+            note={found ? say('tiles.a_step', { time: found.step_seconds }) : say('next.on_these', { gpus: Number(answer.job.gpus) })}
         />
     );
 }
