@@ -52,6 +52,14 @@ test('clearly faster: the plan, and both plans written in the format of the run'
     expect(exportPlan.mock.calls.map(([of]) => (of as { format?: string }).format)).toEqual(['deepspeed', 'deepspeed']);
 });
 
+test('what is at risk is told the fastest plan that fits, though it may be slower', async () => {
+    const { asks } = asking({ own: fastest / 2 });
+    const risky: Asks['estimate'] = async (of) =>
+        ({ ...(await asks.estimate(of)), class: 'at_risk' }) as Awaited<ReturnType<Asks['estimate']>>;
+    expect((await find({ ...asks, estimate: risky })).best?.step_seconds).toBe(fastest);
+    expect((await find(asks)).best).toBe(null);
+});
+
 test('within what the estimate can tell nothing is faster, and nothing is written', async () => {
     const { asks, exportPlan } = asking({ own: fastest * (1 + ranked.tie_width / 2) });
     expect(await find(asks)).toMatchObject({ best: null, changes: '', problems: [] });

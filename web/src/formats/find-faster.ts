@@ -11,7 +11,7 @@ export type Asks = Pick<Core, 'estimate' | 'rank' | 'exportPlan'>;
 export interface Found {
     own: Estimate | null;
     problems: readonly Problem[]; // why the run's own plan cannot be
-    best: RankedPlan | null; // the fastest on the same GPUs, where it is clearly faster or the own one does not run; of equally fast ones one that the format can say
+    best: RankedPlan | null; // the fastest on the same GPUs, where it is clearly faster or the own one does not run, or may not; of equally fast ones one that the format can say
     format: ConfigFormatRow | null; // the run's own one; null: it is read and not written
     left_out: readonly Text[]; // what that format cannot say of the fastest plan
     said: RankedPlan | null; // where there is such: the fastest of which it can say all, if that is clearly faster too
@@ -37,14 +37,13 @@ interface Run {
 const rowOf = ({ config_formats }: Catalog, id: ImportFormat): ConfigFormatRow | null =>
     config_formats.find((row) => row.id === id) ?? null;
 
-// The fastest plan that fits, where it is clearly faster than the own one or that one does not run.
+// The fastest plan that fits, where it is clearly faster than the own one or that one does not run, or may not.
 async function fastest(own: Estimate | null, open: JobRequest, asks: Asks): Promise<{ plan: RankedPlan; tie_width: number } | null> {
     const ranked = await asks.rank({ ...open, only: {} });
     const plan = ranked.ok && rows(ranked) > 0 ? planAt(ranked, 0) : null;
     if (!plan || !ranked.ok || plan.class !== 'fits') return null;
     const { tie_width } = ranked;
-    const runs = own !== null && own.class !== 'does_not_fit';
-    return runs && own.step_seconds <= plan.step_seconds * (1 + tie_width) ? null : { plan, tie_width };
+    return own?.class === 'fits' && own.step_seconds <= plan.step_seconds * (1 + tie_width) ? null : { plan, tie_width };
 }
 
 // Both plans as files of one format: the lines in which they differ, and what it cannot say of the other plan.
