@@ -51,7 +51,7 @@ test('three significant digits in sentences', () => {
 });
 
 test('changes carry their sign', () => {
-    expect([24.3, -1.2, 0].map((gib) => en.change(gib * GIB))).toEqual(['+24.3', '−1.20', '±0']);
+    expect([24.3, -1.2, 0, -0.004, 0.006].map((gib) => en.change(gib * GIB))).toEqual(['+24.3', '−1.20', '±0', '±0', '+0.01']);
 });
 
 test('tables: two decimals and exact bytes', () => {

@@ -20,7 +20,7 @@ export function sizesFormat({ decimals, exact, three }: Digits): Sizes {
         gb,
         headline: (bytes, card) =>
             bytes >= 9.5 * GIB && Math.abs(bytes - card) >= GIB ? decimals(0).format(bytes / GIB) : three(bytes / GIB),
-        change: (bytes) => (bytes === 0 ? '±0' : signed(bytes, gb(Math.abs(bytes)))),
+        change: (bytes) => (Math.abs(bytes) < GIB / 200 ? '±0' : signed(bytes, gb(Math.abs(bytes)))),
         gib: (bytes) => decimals(2).format(bytes / GIB),
         bytes: (bytes) => decimals(0).format(bytes),
         megabytes: (characters) => decimals(1).format(characters / 1e6),

@@ -39,9 +39,9 @@ test('a script that any version takes and that lacks nothing says neither', () =
 test('what comes of the plan in the framework of the file is said, where that is another one', async () => {
     const there = goodOf('estimate', 'does-not-fit');
     const estimate = vi.fn<Core['estimate']>(async () => there);
-    const own = shown({}, never, estimate);
+    shown({}, never, estimate);
     expect(estimate).not.toHaveBeenCalled(); // Megatron's formats are of any Megatron
-    own.again(<></>);
+    document.body.replaceChildren();
     const { text, find } = shown({ format: 'nanotron', framework: 'nanotron' }, never, estimate);
     await vi.waitFor(() => expect(text()).toContain('As nanotron runs it, this plan does not fit: '));
     expect(estimate).toHaveBeenCalledWith({ ...job, framework: 'nanotron' });
