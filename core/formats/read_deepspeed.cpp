@@ -18,7 +18,7 @@ int deepspeed_likeness(const std::vector<Entry>& entries) {
 
 // OffloadDeviceEnum (runtime/zero/offload_config.py).
 static std::optional<std::string> device_of(Import& in, std::string_view key, std::string_view field) {
-    const auto device = in.text(key, field);
+    auto device = in.text(key, field);
     if (device == "cpu" || device == "nvme") return device;
     if (device && *device != "none") in.mark(key, Fate::unknown);
     return std::nullopt;

@@ -1,5 +1,5 @@
-#include "base/bytes.h"
 #include "links/read.h"
+#include "base/bytes.h"
 
 #include <algorithm>
 #include <cmath>
