@@ -1,9 +1,9 @@
 #include "links/read.h"
-#include "base/bytes.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/numbers.h"
 #include "base/table.h"
 #include "base/text.h"
