@@ -7,6 +7,8 @@ import type { Found } from './find-faster';
 export const stateText = (own: Estimate): string =>
     say('paste.faster.own', { fit: own.class, used: own.whole_bytes, card: own.card_bytes, time: own.step_seconds });
 
+export const titleText = ({ own }: Found): string => say(own ? 'paste.faster.title' : 'paste.faster.cannot');
+
 export const planText = (catalog: Catalog, best: RankedPlan): string =>
     say('paste.faster.best', { time: best.step_seconds, plan: wholePlan(catalog, best), used: best.whole_bytes });
 
@@ -16,14 +18,10 @@ export const saidText = (catalog: Catalog, { label }: ConfigFormatRow, said: Ran
 export const changeText = ({ label }: ConfigFormatRow): string => say('paste.faster.change', { label });
 
 // As plain text; nothing where there is nothing to say.
-export function fasterText({ own, best, format, changes, left_out, said }: Found, catalog: Catalog): string {
+export function fasterText(found: Found, catalog: Catalog): string {
+    const { own, best, format, changes, left_out, said } = found;
     if (!own && !best) return '';
-    const lines = [
-        say('paste.faster.title'),
-        '',
-        ...(own ? [stateText(own)] : []),
-        best ? planText(catalog, best) : say('paste.faster.none'),
-    ];
+    const lines = [titleText(found), '', ...(own ? [stateText(own)] : []), best ? planText(catalog, best) : say('paste.faster.none')];
     if (best && own) {
         if (format === null) lines.push(say('paste.faster.not_written'));
         if (format && left_out.length > 0)

@@ -6,7 +6,7 @@ import { problemText } from '../shared/names';
 import { request } from '../state/state';
 import type { Page } from '../store/page';
 import { fetchWords, say, tell } from '../words/words';
-import { changeText, planText, saidText, stateText } from './faster-words';
+import { changeText, planText, saidText, stateText, titleText } from './faster-words';
 import { type Asks, type Found, findFaster, NOTHING } from './find-faster';
 import type { Script } from './script';
 import { jobOfScript } from './script-job';
@@ -68,7 +68,7 @@ export function Faster({ page, plan, script, asks }: Props) {
     if (!own && problems.length === 0) return null;
     return (
         <section class="faster" aria-labelledby="faster-title">
-            <h3 id="faster-title">{say('paste.faster.title')}</h3>
+            <h3 id="faster-title">{titleText(found)}</h3>
             {own && <p>{stateText(own)}</p>}
             {problems.map((problem) => (
                 <p key={problem.field + problem.rule} class="wrong">

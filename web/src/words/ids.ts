@@ -486,6 +486,7 @@ export interface Words {
     'paste.script.use': null;
     'paste.faster.coming': null;
     'paste.faster.title': null;
+    'paste.faster.cannot': null;
     'paste.faster.own': { fit: string | boolean; used: number; card: number; time: number };
     'paste.faster.best': { time: number; plan: string; used: number };
     'paste.faster.none': null;
