@@ -239,7 +239,7 @@ test('fit: a script whose plan cannot be: what is wrong, and which plan can', as
     answers.estimate = refusalOf('broken-rules');
     const { status, out, err } = await call('fit run.sh');
     expect([status, out]).toEqual([2, '']);
-    expect(err).toContain('How fast it is\n\nOn the same GPUs, ');
+    expect(err).toContain('It cannot run as it stands\n\nOn the same GPUs, ');
 });
 
 test('why: with a script and a log both are told', async () => {
