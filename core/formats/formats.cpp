@@ -43,6 +43,9 @@ Problems export_problems(const Job& job) {
              "suggestion.export_host_count", nullptr}};
 }
 
+// Megatron's formats are of any of its releases: the plan's own, or the usual one where another framework was meant.
+static FrameworkKind megatron_like(FrameworkKind asked) { return row_of(asked).library == kMegatronCore ? asked : Plan().framework; }
+
 Json export_answer(const Job& job) {
     const Export made = made_for(job);
     Json left_out = Json::array();
@@ -53,7 +56,7 @@ Json export_answer(const Job& job) {
         .add("text", made.text)
         .add("yours", Json(made.yours))
         .add("needs", made.needs)
-        .add("framework", made.framework ? Json(row_of(*made.framework).id) : Json())
+        .add("framework", row_of(made.framework.value_or(megatron_like(job.plan.framework))).id)
         .add("left_out", std::move(left_out));
 }
 

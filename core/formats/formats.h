@@ -14,7 +14,7 @@ struct Export {
     std::vector<std::string> yours;            // variables in it that the reader fills in
     Text needs;                                // the oldest version of the framework that knows all of it; nothing where any does
     std::vector<Text> left_out;                // what the format cannot say, or where it is not known how
-    std::optional<FrameworkKind> framework{};  // that it is of; nothing for those that write any of Megatron's
+    std::optional<FrameworkKind> framework{};  // that runs it; nothing: any Megatron
     std::vector<std::pair<std::string, Json>> settings{};  // of a file that is a list of them, with the paths of their keys
 };
 

@@ -157,6 +157,19 @@ static Json usual() {
                     "expert_tensor_parallel": 1})");
 }
 
+TEST_CASE("a file is of one framework: its own, or of the plan's release of Megatron") {
+    const auto runs_it = [](const char* format, const char* framework) {
+        Json request = usual();
+        request["format"] = format;
+        request["framework"] = framework;
+        return json(api::export_plan(request.dump()))["framework"].get<std::string>();
+    };
+    CHECK(runs_it("nanotron", "megatron-2025") == "nanotron");
+    CHECK(runs_it("torchtitan", "pytorch") == "pytorch");
+    CHECK(runs_it("megatron-lm", "megatron-2024") == "megatron-2024");
+    CHECK(runs_it("nemo-2", "nanotron") == "megatron-2025");
+}
+
 TEST_CASE("law: a plan that no framework can run is written for none") {
     Json grid = usual();
     grid["tensor_columns"] = 2;

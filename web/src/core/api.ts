@@ -1087,7 +1087,7 @@ export type Exported = {
     text: string;
     yours: string[];
     needs: Text | null;
-    framework: string | null;
+    framework: string;
     left_out: Text[];
 };
 

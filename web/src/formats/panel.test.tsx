@@ -9,7 +9,7 @@ const page = pageOf('llama-70b-64-h100');
 
 afterEach(() => void vi.restoreAllMocks());
 
-const job = { gpus: 64 };
+const job = { gpus: 64, framework: script.framework };
 const never = () => new Promise<never>(() => {});
 
 function shown(changes = {}, exportPlan: Core['exportPlan'] = never, estimate: Core['estimate'] = never) {
@@ -40,7 +40,7 @@ test('what comes of the plan in the framework of the file is said, where that is
     const there = goodOf('estimate', 'does-not-fit');
     const estimate = vi.fn<Core['estimate']>(async () => there);
     shown({}, never, estimate);
-    expect(estimate).not.toHaveBeenCalled(); // Megatron's formats are of any Megatron
+    expect(estimate).not.toHaveBeenCalled();
     document.body.replaceChildren();
     const { text, find } = shown({ format: 'nanotron', framework: 'nanotron' }, never, estimate);
     await vi.waitFor(() => expect(text()).toContain('As nanotron runs it, this plan does not fit: '));

@@ -95,7 +95,7 @@ function Choice({ formats, row, asked, ask }: ChoiceProps) {
 // The plan was worked out for the framework of the page: what comes of it where another one runs the file.
 function There({ job, script: { framework }, label, asks }: Pick<Props, 'job' | 'script' | 'asks'> & { label: string }) {
     const [there, setThere] = useState<{ framework: string; answer: Estimate } | null>(null);
-    const isOther = framework !== null && framework !== job.framework;
+    const isOther = framework !== job.framework;
     useEffect(() => {
         if (!isOther) return;
         asks.estimate({ ...job, framework } as JobRequest).then(
