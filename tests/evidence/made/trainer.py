@@ -171,6 +171,37 @@ RUNS = {
     "card-olmoe-lora-rc": ("olmoe-1b-7b", "lora", 2, 4096, {"recompute": True, "targets": ["q_proj", "v_proj"]}),
     "card-13b-lora": ("codellama-13b", "lora", 2, 2048, {}),
     "card-8b-lora-12k-rc": ("llama-3.1-8b", "lora", 1, 12288, {"recompute": True}),
+    # shapes of which nothing above was measured: the estimate of these was written down before
+    "again-gemma3-1b-fp32": ("gemma-3-1b", "fp32", 4, 2048, {}),
+    "again-minitron-bf16-rc": ("minitron-4b", "bf16", 4, 4096, {"recompute": True}),
+    "again-gpt-oss-lora-rc": ("gpt-oss-20b", "lora", 2, 2048, {"recompute": True, "attention": "eager", "targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}),
+    "again-v2-lite-lora-rc": ("deepseek-v2-lite", "lora", 2, 4096, {"recompute": True, "targets": ["q_proj", "o_proj"]}),
+    "again-falcon-7b-bf16-rc": ("falcon-7b", "bf16", 2, 2048, {"recompute": True}),
+    "again-qwen1.5-moe-lora-rc": ("qwen1.5-moe-a2.7b", "lora", 4, 2048, {"recompute": True, "targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}),
+    "again-gemma3-4b-bf16-rc": ("gemma-3-4b", "bf16", 2, 4096, {"recompute": True}),
+    "again-phi-2-bf16": ("phi-2", "bf16", 2, 2048, {}),
+    "again-bloom-3b-bf16-rc": ("bloom-3b", "bf16", 2, 2048, {"recompute": True}),
+    "again-gpt-neo-1.3b-fp32": ("gpt-neo-1.3b", "fp32", 4, 2048, {}),
+    "again-moonlight-lora-rc": ("moonlight-16b-a3b", "lora", 1, 4096, {"recompute": True, "targets": ["q_proj", "o_proj"]}),
+    "again-gpt-j-6b-bf16-rc": ("gpt-j-6b", "bf16", 2, 2048, {"recompute": True, "class": "gptj"}),
+    "again-smollm2-135m-fp32": ("smollm2-135m", "fp32", 16, 1024, {}),
+    "again-granite-2b-bf16": ("granite-3-2b", "bf16", 2, 4096, {"class": "granite"}),
+    "again-falcon3-7b-lora": ("falcon3-7b", "lora", 2, 2048, {}),
+    "again-gemma2-9b-lora-rc": ("gemma-2-9b", "lora", 2, 4096, {"recompute": True}),
+    "again-neox-20b-lora-rc": ("gpt-neox-20b", "lora", 2, 2048, {"recompute": True}),
+    "again-phi3.5-lora": ("phi-3.5-mini", "lora", 2, 4096, {}),
+    "again-glm-4-9b-lora-rc": ("glm-4-9b", "lora", 2, 4096, {"recompute": True}),
+    "again-gemma3-12b-lora-rc": ("gemma-3-12b", "lora", 1, 8192, {"recompute": True}),
+    "again-opt-2.7b-bf16": ("opt-2.7b", "bf16", 2, 2048, {}),
+    "again-olmo-1b-fp32-rc": ("olmo-1b", "fp32", 8, 2048, {"recompute": True, "class": "olmo"}),
+    "again-phi-4-lora-rc": ("phi-4", "lora", 1, 8192, {"recompute": True}),
+    "again-mixtral-lora-rc": ("mixtral-8x7b", "lora", 1, 2048, {"recompute": True, "targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}),
+    "fsdp-again-gemma3-4b-fp32-rc": ("gemma-3-4b", "fp32", 2, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "fsdp-again-minitron-bf16-rc": ("minitron-4b", "bf16", 2, 4096, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "fsdp-again-falcon-7b-bf16-rc": ("falcon-7b", "bf16", 2, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "fsdp-again-qwen1.5-moe-bf16-rc": ("qwen1.5-moe-a2.7b", "bf16", 2, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "fsdp-again-14b-bf16-rc": ("qwen3-14b", "bf16", 1, 4096, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    "fsdp-again-phi-4-bf16-rc": ("phi-4", "bf16", 2, 4096, {"share": "fsdp", "ranks": 8, "recompute": True}),
 }
 
 
@@ -221,23 +252,29 @@ def join(ranks):
     torch.nn.parallel.DistributedDataParallel.__init__ = init
 
 
-def shape(name):
+def shape(name, kind):
     for folder in ("models", "named_models"):
         path = DATA / folder / (name + ".json")
         if path.exists():
             config = json.loads(path.read_text())["config"]
-            return AutoConfig.for_model(config.pop("model_type"), **config)
+            own = config.pop("model_type")
+            return AutoConfig.for_model(kind or own, **config)
     raise SystemExit("no model " + name)
 
 
 def model_of(name, held, how):
-    config = shape(name)
+    config = shape(name, how.get("class"))
     config._attn_implementation = how.get("attention", "sdpa")
     for special in ("bos_token_id", "eos_token_id", "pad_token_id"):
         setattr(config, special, None)
     torch.manual_seed(0)
+    made = lambda: AutoModelForCausalLM.from_config(config, dtype=torch.float32 if held == "fp32" else torch.bfloat16)
     with torch.device("cuda"):
-        model = AutoModelForCausalLM.from_config(config, dtype=torch.float32 if held == "fp32" else torch.bfloat16)
+        try:
+            model = made()
+        except (ValueError, ImportError):  # a class that has no other attention
+            config._attn_implementation = "eager"
+            model = made()
     if held == "lora":
         import peft
 
