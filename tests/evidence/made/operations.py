@@ -125,6 +125,52 @@ def masked_attention(batch, length, heads, kv, d, window):
     say("masked attention", f, b, batch=batch, length=length, heads=heads, kv=kv, d=d, tflops=[flop / f / 1e12, 2.5 * flop / b / 1e12])
 
 
+def sinks(batch, length, heads, kv, d):
+    """gpt-oss: every head's scores get one more, which takes part in the softmax alone."""
+    from transformers.models.gpt_oss import modeling_gpt_oss as oss
+
+    def make():
+        q, k, v = (rand(batch, length, n, d) for n in (heads, kv, kv))
+        module = torch.nn.Module()
+        module.num_key_value_groups, module.training, module.sinks = heads // kv, True, rand(heads, grad=False)
+        mask = torch.full((length, length), float("-inf"), device=DEVICE, dtype=B16).triu(1)[None, None]
+        return (lambda: oss.eager_attention_forward(module, q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask, d**-0.5)[0]), [q, k, v]
+    f, b = both(make)
+    scores = batch * heads * length * length
+    say("eager, sinks", f, b, batch=batch, length=length, heads=heads, kv=kv, d=d, seconds_per_score=[f / scores, b / scores])
+
+
+def experts(tokens, h, f_, count, each, learns=False):
+    """All of an expert layer but its router: frozen, or learning; and the same without what is not a multiplication."""
+    from transformers.models.qwen3_moe import modeling_qwen3_moe as moe
+
+    config = transformers.Qwen3MoeConfig(hidden_size=h, moe_intermediate_size=f_, num_experts=count, num_experts_per_tok=each)
+    config._experts_implementation = "grouped_mm"
+    up, down = rand(count, 2 * f_, h, grad=learns), rand(count, h, f_, grad=learns)
+    rows = tokens * each
+    ends = torch.arange(1, count + 1, device=DEVICE, dtype=torch.int32) * (rows // count)
+    ends[-1] = rows
+
+    def layer():
+        m = moe.Qwen3MoeExperts(config).to(DEVICE, B16)
+        m.gate_up_proj.data, m.down_proj.data = up.data, down.data
+        m.requires_grad_(learns)
+        x, w = rand(tokens, h), rand(tokens, each)
+        chosen = torch.stack([torch.randperm(count, device=DEVICE)[:each] for _ in range(tokens)])
+        return (lambda: m(x, chosen, w)), [x, w, *m.parameters()]
+
+    def products():
+        x, y = rand(rows, h), rand(rows, f_)
+        wide = lambda: torch._grouped_mm(x, up.transpose(-2, -1), offs=ends)
+        narrow = lambda: torch._grouped_mm(y, down.transpose(-2, -1), offs=ends)
+        return (lambda: torch.cat([wide().reshape(-1)[:1], narrow().reshape(-1)[:1]])), [x, y, up, down]
+
+    (f, b), (f0, b0) = both(layer), both(products)
+    flop = 6 * rows * h * f_
+    say("experts", f - f0, b - b0, tokens=tokens, h=h, f=f_, experts=count, each=each, learns=learns, products=[f0, b0],
+        tflops=[flop / f0 / 1e12, (2 if learns else 1) * flop / b0 / 1e12])
+
+
 def gate(tokens, f_):
     def make():
         g, u = rand(tokens, f_), rand(tokens, f_)
@@ -181,14 +227,16 @@ def update(parameters, dtype):
     say("adamw", seconds(o.step), seconds(lambda: torch.nn.utils.clip_grad_norm_(ps, 1.0)), parameters=parameters, dtype=str(dtype), note="backward: clip_grad_norm_")
 
 
-def layer_host(name, recompute=False, wrap=None):
+def layer_host(name, recompute=False, wrap=None, moe=False):
     """Seconds of the CPU per layer: tiny sizes, so that the GPU waits."""
-    config = transformers.LlamaConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=32, num_attention_heads=4, num_key_value_heads=4, vocab_size=512)
+    sizes = dict(hidden_size=256, intermediate_size=512, num_hidden_layers=32, num_attention_heads=4, num_key_value_heads=4, vocab_size=512)
+    config = transformers.MixtralConfig(**sizes, num_local_experts=8) if moe else transformers.LlamaConfig(**sizes)
     config._attn_implementation = "sdpa"
     with torch.device(DEVICE):
         model = transformers.AutoModelForCausalLM.from_config(config, dtype=B16)
     if wrap:
-        model = peft.get_peft_model(model, peft.LoraConfig(r=16, target_modules="all-linear", task_type="CAUSAL_LM"))
+        targets = ["q_proj", "k_proj", "v_proj", "o_proj"] if moe else "all-linear"
+        model = peft.get_peft_model(model, peft.LoraConfig(r=16, target_modules=targets, task_type="CAUSAL_LM"))
     if recompute:
         model.gradient_checkpointing_enable()
     model.train()
@@ -228,6 +276,14 @@ def main():
         jobs += [(adapter, t, 4096, 4096), (adapter, t, 4096, 14336), (adapter, t, 14336, 4096)]
     jobs += [(update, 1 << 30, B16), (update, 1 << 30, torch.float32)]
     jobs += [(layer_host, "plain"), (layer_host, "recomputed", True), (layer_host, "lora", False, True), (layer_host, "lora, recomputed", True, True)]
+    jobs += [(layer_host, "experts", False, None, True), (layer_host, "experts, recomputed", True, None, True),
+             (layer_host, "experts, lora", False, True, True), (layer_host, "experts, lora, recomputed", True, True, True)]
+    for b, s in ((2, 1024), (2, 2048), (1, 4096)):
+        jobs += [(attention, b, s, 64, 8, 64, True), (sinks, b, s, 64, 8, 64)]
+    for t in (2048, 8192):
+        for learns in (False, True):
+            jobs += [(experts, t, 4096, 14336, 8, 2, learns), (experts, t, 2048, 768, 128, 8, learns), (experts, t, 2048, 1024, 64, 8, learns),
+                     (experts, t, 2048, 1408, 64, 6, learns), (experts, t, 4096, 1536, 32, 8, learns)]
     wanted = sys.argv[1:]
     for job, *arguments in jobs:
         if wanted and job.__name__ not in wanted:

@@ -47,6 +47,8 @@ def config_of(model):
 
 
 def family_of(run, gpu):
+    if "again-" in run["run"]:
+        return "transformers-again"
     if "share" in run:
         return "transformers-" + run["share"]
     if gpu.startswith("h100"):

@@ -202,6 +202,22 @@ RUNS = {
     "fsdp-again-qwen1.5-moe-bf16-rc": ("qwen1.5-moe-a2.7b", "bf16", 2, 2048, {"share": "fsdp", "ranks": 8, "recompute": True}),
     "fsdp-again-14b-bf16-rc": ("qwen3-14b", "bf16", 1, 4096, {"share": "fsdp", "ranks": 8, "recompute": True}),
     "fsdp-again-phi-4-bf16-rc": ("phi-4", "bf16", 2, 4096, {"share": "fsdp", "ranks": 8, "recompute": True}),
+    # looked at when the estimate of those was done
+    "unseen-olmoe-lora-8k-rc": ("olmoe-1b-7b", "lora", 1, 8192, {"recompute": True, "targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}),
+    "unseen-qwen3-30b-lora-rc": ("qwen3-30b-a3b", "lora", 2, 4096, {"recompute": True, "targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}),
+    "unseen-gpt-oss-lora-4k-rc": ("gpt-oss-20b", "lora", 1, 4096, {"recompute": True, "attention": "eager", "targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}),
+    "unseen-gpt-oss-lora-1k": ("gpt-oss-20b", "lora", 4, 1024, {"attention": "eager", "targets": ["q_proj", "v_proj"]}),
+    "unseen-mixtral-lora-4k-rc": ("mixtral-8x7b", "lora", 2, 4096, {"recompute": True, "targets": ["q_proj", "v_proj"]}),
+    "unseen-v2-lite-lora": ("deepseek-v2-lite", "lora", 1, 2048, {"targets": ["q_proj", "o_proj"]}),
+    "unseen-moonlight-lora-rc": ("moonlight-16b-a3b", "lora", 4, 2048, {"recompute": True, "targets": ["q_proj", "o_proj"]}),
+    "unseen-olmoe-bf16": ("olmoe-1b-7b", "bf16", 1, 4096, {}),
+    "unseen-qwen1.5-moe-lora": ("qwen1.5-moe-a2.7b", "lora", 1, 2048, {"targets": ["q_proj", "v_proj"]}),
+    "unseen-gemma3-1b-bf16-rc": ("gemma-3-1b", "bf16", 8, 1024, {"recompute": True}),
+    "unseen-falcon-7b-lora-rc": ("falcon-7b", "lora", 1, 2048, {"recompute": True}),
+    "far-qwen1.5-moe-bf16-rc": ("qwen1.5-moe-a2.7b", "bf16", 1, 2048, {"share": "fsdp", "ranks": 64, "recompute": True}),
+    "far-olmoe-bf16-rc": ("olmoe-1b-7b", "bf16", 1, 2048, {"share": "fsdp", "ranks": 64, "recompute": True}),
+    "farther-olmoe-bf16-rc": ("olmoe-1b-7b", "bf16", 1, 2048, {"share": "fsdp", "ranks": 256, "recompute": True}),
+    "farther-qwen1.5-moe-lora-rc": ("qwen1.5-moe-a2.7b", "lora", 2, 2048, {"share": "fsdp", "ranks": 256, "recompute": True, "targets": ["q_proj", "v_proj"]}),
 }
 
 
