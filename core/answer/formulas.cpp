@@ -25,7 +25,7 @@ void add_to(Json& listed, const Items<Traced>& items, Method method) {
 void add_to_memory(Json& answer, const Job& job) {
     const Plan& p = job.plan;
     const bool papers_own = job.method == Method::fujii2024;
-    const Framework framework = framework_of(p, *job.gpu);
+    const Framework framework = framework_of(job.model, p, *job.gpu);
     const Stages stages(job.model, p);
     const auto shown = answer["stage"].get<std::int32_t>();
     const auto memory_of = [&](const Stage& moment) { return detailed<Traced>(job.model, p, framework, moment); };

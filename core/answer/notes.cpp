@@ -121,7 +121,7 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
                                      "assumed.loss.chunked", "assumed.loss.tiled",        "assumed.loss.parallel"};  // by LossKernel
     static_assert(std::size(kLoss) == std::size(kLossBytes));
     const Plan& p = job.plan;
-    const Framework f = framework_of(p, *job.gpu);
+    const Framework f = framework_of(job.model, p, *job.gpu);
     assumed.add(
         Text("assumed.framework").with("framework", label("choice.framework", kFrameworkChoices, static_cast<std::size_t>(p.framework))),
         "framework");

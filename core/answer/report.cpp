@@ -70,7 +70,7 @@ std::vector<StageView> views_of(const Job& job) {
         views.push_back(first);
         return views;
     }
-    const Framework framework = framework_of(p, *job.gpu);
+    const Framework framework = framework_of(job.model, p, *job.gpu);
     const Stages stages(job.model, p);
     for (std::int32_t i = 0; i < p.pipeline_parallel; ++i) {
         StageView view;
@@ -132,7 +132,7 @@ Text why_worst(const std::vector<StageView>& views, std::size_t worst) {
 
 Json describe_curve(const Job& job, std::int32_t stage) {
     if (job.method == Method::fujii2024) return nullptr;
-    const auto curve = memory_curve(job.model, job.plan, framework_of(job.plan, *job.gpu), stage);
+    const auto curve = memory_curve(job.model, job.plan, framework_of(job.model, job.plan, *job.gpu), stage);
     if (!curve) return nullptr;
     Json entry = Object()
                      .add("micro_batches", curve->micro_batches)
@@ -193,7 +193,7 @@ double add_memory(Json& answer, const Job& job) {
     if (papers_own)
         memory.items = fujii2024<double>(job.model, p);
     else
-        memory = detailed<double>(job.model, p, framework_of(p, *job.gpu), views[shown].stage);
+        memory = detailed<double>(job.model, p, framework_of(job.model, p, *job.gpu), views[shown].stage);
 
     const double total = fullest->bytes;
     const Estimated estimate = estimated(job.space(), p);
@@ -218,7 +218,8 @@ double add_memory(Json& answer, const Job& job) {
     answer["stages"] = std::move(stages);
     double host = 0;
     for (const StageView& view : views) host = std::max(host, view.host_bytes);
-    if (p.activation_offload > 0 && !papers_own) memory = detailed<double>(job.model, p, framework_of(p, *job.gpu), views[shown].on_host);
+    if (p.activation_offload > 0 && !papers_own)
+        memory = detailed<double>(job.model, p, framework_of(job.model, p, *job.gpu), views[shown].on_host);
     answer["host"] = describe_host(job, memory, host);
     if (job.explain) add_views(answer, job, static_cast<std::int32_t>(shown), fullest->groups);
     return host;

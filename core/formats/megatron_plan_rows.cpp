@@ -162,7 +162,7 @@ static void write_expert_degrees(To& to, Name) {
 static bool sends_to_experts(const To& to) { return to.model.experts.count > 0 && to.plan.expert_parallel > 1; }
 static void write_dispatch(To& to, Name) {
     if (!sends_to_experts(to)) return;
-    const bool kernels = framework_of(to.plan, *to.job.gpu).sends_once;
+    const bool kernels = framework_of(to.job.model, to.plan, *to.job.gpu).sends_once;
     to.flag("--moe-token-dispatcher-type", kernels ? "flex" : "alltoall");
     to.when(kernels, "--moe-enable-deepep");
 }
@@ -190,7 +190,7 @@ static void write_kernel(To& to, Name) {
         case Attention::cudnn:
             return to.flag("--attention-backend", "fused");
         case Attention::plain:
-            to.flag("--attention-backend", framework_of(to.plan, *to.job.gpu).transformer_engine ? "unfused" : "local");
+            to.flag("--attention-backend", framework_of(to.job.model, to.plan, *to.job.gpu).transformer_engine ? "unfused" : "local");
     }
 }
 
@@ -216,7 +216,7 @@ static void write_loss(To& to, Name field) {
 
 static void write_grouped(To& to, Name) {
     if (to.plan.grouped_gemm == Habit::off || to.model.experts.count == 0) return;
-    to.when(framework_of(to.plan, *to.job.gpu).grouped_gemm, "--moe-grouped-gemm");
+    to.when(framework_of(to.job.model, to.plan, *to.job.gpu).grouped_gemm, "--moe-grouped-gemm");
 }
 
 static bool splits_sequences(const Plan& plan) { return plan.sequence_parallel && plan.tensor_parallel > 1; }

@@ -151,7 +151,7 @@ class LayerKept : Symbols<N> {
         if (copies > 0) add(Item::attention_output_copy, copies * output, p_.recomputes(core_attn));
         if (keeps_scores()) {
             const bool in_copies = row_.single_operations || (fw_.attention == AttentionKernel::local && !fw_.softmax_fusion);
-            const double kept = in_copies ? kScoreCopiesBytes : kScoreBytes;
+            const double kept = in_copies && !m_.attention_sinks ? kScoreCopiesBytes : kScoreBytes;  // gpt-oss asks softmax for 16 bits
             const double dropped = in_copies ? kScoreCopiesDropoutBytes : kScoreDropoutBytes;
             add(Item::attention_scores, (kept + (p_.attention_dropout ? dropped : 0)) * scores(), p_.recomputes(core_attn));
         } else
@@ -229,10 +229,14 @@ class LayerKept : Symbols<N> {
         N per_copy = matrix_input() * expert_ffn() * fan() / e();
         if (keeps_input(p_, kLoraIn)) per_copy = (fp8() ? 1 : 2) * h() + per_copy;  // Transformer Engine's GroupedLinear keeps it in fp8
         per_copy = per_copy + 4;
+        if (row_.joins_experts) per_copy = per_copy + 2 * h();  // what experts return, for the gradient of the router's weights
         if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, T * per_copy, false);
         if (keeps_input(p_, lora_down)) add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
-        if (m_.limited_gate) add(Item::limited_activations, 2 * T * expert_ffn() * fan() / e(), p_.recomputes(moe_act));
+        if (m_.limited_gate) {  // in single operations the sigmoid's output, too
+            const N values = row_.joins_experts ? fan() + 1 : fan();
+            add(Item::limited_activations, 2 * T * expert_ffn() * values / e(), p_.recomputes(moe_act));
+        }
         if (m_.experts.shared_ffn > 0) add(Item::shared_expert_activations, gated_product(shared_ffn()), p_.recomputes(shared_experts));
     }
 

@@ -52,9 +52,6 @@ class States : Symbols<N> {
     struct Both {
         N dense, experts;
     };
-    [[gnu::noinline]] N over(std::int64_t ranks, const char* letter, const char* meaning) const {
-        return number(letter, meaning, "gpus", optimizer_sharers(p_, ranks));
-    }
     N whole(const Both& of) const { return has_experts_ ? of.dense + of.experts : of.dense; }
     [[gnu::noinline]] N share(const Both& of) const { return has_experts_ ? of.dense / S_ + of.experts / R_ : of.dense / S_; }
     [[gnu::noinline]] N held(const Both& of) const { return p_.zero == Zero::weights || fully_shards(p_) ? share(of) : whole(of); }
@@ -242,8 +239,8 @@ class States : Symbols<N> {
     Items<N>& items_;
     bool has_experts_ = false;
     double between_steps_ = 0;
-    const N S_ = over(p_.tensor_grid(), "S", "optimizer_group");
-    const N R_ = over(p_.expert_tensor_parallel * p_.expert_parallel, "R", "expert_optimizer_group");
+    const N S_ = number("S", "optimizer_group", "gpus", optimizer_sharers(p_, p_.tensor_grid()));
+    const N R_ = number("R", "expert_optimizer_group", "gpus", m_.experts.count > 0 ? expert_sharers(m_, p_) : 1);
 };
 
 }  // namespace fourfold

@@ -153,6 +153,8 @@ void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.gelu_gate = family.has(gelu_gate);
     model.limited_gate = family.has(limited_gate);
     model.attention_sinks = family.has(attention_sinks);
+    // the one key of Falcon 7B is not repeated, and none of PyTorch's kernels takes it as it is (modeling_falcon.py)
+    model.plain_attention = family.has(plain_attention) || (family.has(falcon_keys) && model.kv_heads == 1);
     model.embedding_norm = family.has(embedding_norm);
     model.joined_qkv = family.has(joined_qkv);
     model.gelu_steps = family.has(gelu_steps);

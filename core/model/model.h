@@ -63,6 +63,7 @@ struct Model {
     bool qk_norm = false;            // a norm of d values on queries and on keys; with latent attention, on the latents
     bool qk_norm_whole = false;      // it reads all heads at once: a*d and k*d values (OLMo 2)
     bool attention_sinks = false;    // a learned logit per head beside the scores (gpt-oss)
+    bool plain_attention = false;    // transformers computes the scores in steps, whatever PyTorch could do
     bool embedding_norm = false;     // a norm behind the embedding (BLOOM)
     // As transformers computes it; other frameworks differ (memory/single_operations.h).
     bool joined_qkv = false;        // queries, keys and values come from one matrix

@@ -43,7 +43,8 @@ enum Trait : std::uint32_t {
     capped_logits = 512,
     relu = 1024,
     norms_in_32_bits = 2048,  // transformers: Gemma's and OLMo 2's multiply by the scale in 32 bits
-    parallel_norms = 4096     // unless use_parallel_residual says otherwise
+    parallel_norms = 4096,    // unless use_parallel_residual says otherwise
+    plain_attention = 8192    // transformers has no other attention for it
 };
 
 struct Family {

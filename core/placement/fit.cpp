@@ -8,7 +8,7 @@
 namespace fourfold {
 
 std::vector<double> position_bytes(const Job& job, const Plan& plan, bool units_are_gpus) {
-    const Framework framework = framework_of(plan, *job.gpu);
+    const Framework framework = framework_of(job.model, plan, *job.gpu);
     const Stages stages(job.model, plan);
     std::vector<double> of_stage;
     of_stage.reserve(static_cast<std::size_t>(plan.pipeline_parallel));

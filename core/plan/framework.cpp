@@ -16,7 +16,7 @@ static constexpr Residual kMegatronResidual{0.90, 0.03, 229, "megatron"}, kPyTor
 static constexpr Residual kNanotronResidual{0.82, 0.16, 1247, "nanotron"};
 // transformers: chosen with nine runs in view that hold 0.8 to 1.14 of an H200 (tests/evidence/transformers.jsonl): of those up to 0.9 all
 // ran, of those from 1 on none; in between large logits ran out earlier than layers did.
-static constexpr Residual kTransformersResidual{0.95, 0.035, 160, "transformers"};
+static constexpr Residual kTransformersResidual{0.95, 0.035, 205, "transformers"};
 // DeepSeek's: no run with its memory was published; as wide as the widest of the others.
 static constexpr Residual kReportedResidual{0.87, 0.16, 0, "hai_llm"};
 
@@ -114,6 +114,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .keeps_root = true,
      .frees_logits = true,
      .single_operations = true,
+     .joins_experts = true,
      .autocast = true,
      .masks_windows = true,
      .adapters_cast = true,
@@ -123,7 +124,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .averages_in_buckets = true,
      .frees_gradients = true,
      .residual = kTransformersResidual,
-     .band = Band{0.9, 1.16, "transformers", 119, true}},
+     .band = Band{0.9, 1.16, "transformers", 154, true}},
 }};
 
 // The habits that a plan may set, each a field of the same name there.
@@ -183,8 +184,9 @@ bool sets_habits(const Plan& plan) {
 }
 
 // "auto" is the framework's kernel, but flash-attn on Ampere and in layers of Megatron's own. PyTorch's scaled_dot_product_attention takes
-// cuDNN's on Hopper and Blackwell (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
-static AttentionKernel attention_of(const Plan& plan, const FrameworkRow& row, bool transformer_engine, Architecture card) {
+// cuDNN's on Hopper and Blackwell (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp), and of some models none.
+static AttentionKernel attention_of(const Model& model, const Plan& plan, const FrameworkRow& row, bool transformer_engine,
+                                    Architecture card) {
     const bool ampere = card == Architecture::ampere;
     const bool hopper_or_later = card == Architecture::hopper || card == Architecture::blackwell || card == Architecture::blackwell_ultra;
     switch (plan.attention) {
@@ -197,11 +199,12 @@ static AttentionKernel attention_of(const Plan& plan, const FrameworkRow& row, b
         case Attention::automatic:
             break;
     }
+    if (row.scaled_dot_product && model.plain_attention) return row.plain_attention;
     if (row.scaled_dot_product) return hopper_or_later ? AttentionKernel::cudnn : AttentionKernel::flash;
     return ampere || !transformer_engine ? AttentionKernel::flash : row.habits.attention;
 }
 
-Framework framework_of(const Plan& plan, const Gpu& gpu) {
+Framework framework_of(const Model& model, const Plan& plan, const Gpu& gpu) {
     constexpr double kSmallEngine = 4 * kMebi, kLargeEngine = 32 * kMebi;  // A100; Hopper and Blackwell
     const FrameworkRow& row = row_of(plan.framework);
     const bool ampere = gpu.architecture == Architecture::ampere;
@@ -212,7 +215,7 @@ Framework framework_of(const Plan& plan, const Gpu& gpu) {
         if (plan.*asked != Habit::automatic) f.*habit = plan.*asked == Habit::on;
     f.caches_dummy_gradients = f.caches_dummy_gradients && f.transformer_engine && f.gradient_fusion;
     f.plain_norms = !plan.fused_norms || (f.plain_norms && !f.activation_fusion);  // Liger's kernels fuse both
-    f.attention = attention_of(plan, row, f.transformer_engine, gpu.architecture);
+    f.attention = attention_of(model, plan, row, f.transformer_engine, gpu.architecture);
     // Megatron Core takes DeepEP on Ampere, Hopper and Blackwell (core/transformer/moe/token_dispatcher.py).
     if (plan.expert_dispatch != ExpertDispatch::automatic)
         f.sends_once = plan.expert_dispatch == ExpertDispatch::deepep;

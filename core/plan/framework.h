@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "model/hardware.h"
+#include "model/model.h"
 #include "plan/plan.h"
 
 namespace fourfold {
@@ -99,6 +100,7 @@ struct FrameworkRow {
     bool logits_in_fp32 = false;                               // the model hands them over so
     bool frees_logits = false;                                 // before the loss's backward pass begins
     bool single_operations = false;                            // norms, rotary positions, softmax and gates are each several kernels
+    bool joins_experts = false;                                // of a layer in one tensor (plan/shares.h)
     bool autocast = false;                                     // torch.autocast chooses the precision of each operation (below)
     bool masks_windows = false;                                // attention with a window reads a mask (memory/single_operations.h)
     bool adapters_cast = false;                                // each adapter copies what it reads (plan/adapters.h)
@@ -116,8 +118,8 @@ inline constexpr std::size_t kFrameworkKinds = 8;
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;
 inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[static_cast<std::size_t>(kind)]; }
 
-// What the plan's framework, attention and loss, and what it sets of the framework's habits, mean on that card.
-Framework framework_of(const Plan& plan, const Gpu& gpu);
+// What the plan's framework, attention and loss, and what it sets of the framework's habits, mean for that model on that card.
+Framework framework_of(const Model& model, const Plan& plan, const Gpu& gpu);
 
 // Whether a copy in fp32 stands beside the weights that learn.
 inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off; }

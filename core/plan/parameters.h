@@ -4,6 +4,7 @@
 #include <array>
 #include <initializer_list>
 
+#include "plan/shares.h"
 #include "plan/stage.h"
 #include "plan/symbols.h"
 
@@ -70,7 +71,7 @@ class Parameters : protected Symbols<N> {
     // One layer as it is gathered by FSDP, experts and all: the largest kind in the stage.
     N largest_layer() {
         N with_experts = 0.0;
-        if (expert_layers() > 0) with_experts = layers(0, 1) + expert_layer();
+        if (expert_layers() > 0) with_experts = layers(0, 1) + gathered_experts();
         const N plain = stage_.dense.held > 0 ? layers(1, 0) : N(0.0);
         return value_of(with_experts) > value_of(plain) ? with_experts : plain;
     }
@@ -124,6 +125,10 @@ class Parameters : protected Symbols<N> {
             all = all + expert_layers * beside;
         }
         return all;
+    }
+    N gathered_experts() {
+        const double padding = expert_padding(m_, p_);
+        return padding == 1 ? expert_layer() : this->number("i_x", "expert_padding", "", padding) * expert_layer();
     }
     N expert_layer() { return as_double(m_.experts.count / p_.expert_parallel) * feed_forward(Weight::expert_fc1, expert_ffn(), e()); }
     N attention() { return L::latent() ? latent_attention() : plain_attention(); }

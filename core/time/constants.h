@@ -42,6 +42,9 @@ inline constexpr Constant kScoreBackward[] = {{{"i_sb", "score_bytes_backward", 
 // The same in single operations. (measured: H200, transformers 5.17, tests/evidence/made/operations.py)
 inline constexpr Constant kSingleScores[] = {{{"i_sf", "score_bytes_forward", "bytes"}, 42},
                                              {{"i_sb", "score_bytes_backward", "bytes"}, 47}};
+// One score more for every query, as gpt-oss has: bytes of a copy that joins it, the largest taken off, and rows that are then of an odd
+// length. (measured as above)
+inline constexpr Constant kSinkScores[] = {{{"i_kf", "sink_bytes_forward", "bytes"}, 29}, {{"i_kb", "sink_bytes_backward", "bytes"}, 11}};
 // Attention of PyTorch's with a mask: its rate over the peak, and its backward over its forward pass's. (measured as above, heads 128 wide)
 inline constexpr Constant kMaskedRate{{"e_a", "attention_share", ""}, 0.33};
 inline constexpr Constant kMaskedBackward{{"e_b", "attention_backward_share", ""}, 0.9};
@@ -63,6 +66,11 @@ inline constexpr Constant kSingleGate[] = {{{"i_af", "activation_values_forward"
                                            {{"i_ab", "activation_values_backward", "values"}, 8.5}};
 inline constexpr Constant kSingleRotary[] = {{{"i_hf", "rotary_values_forward", "values"}, 28},
                                              {{"i_hb", "rotary_values_backward", "values"}, 35}};
+// Experts in single operations: tokens sorted, masked and weighted, the gate and its product, per value that an expert reads or holds
+// inside. (measured as above at 8,192 tokens, operations-experts.jsonl, over what Timing::element_wise multiplies them with; on an H100
+// they take as long as rotary positions: assumed from four steps)
+inline constexpr Constant kSingleExperts[] = {{{"i_rf", "routed_values_forward", "values"}, 19},
+                                              {{"i_rb", "routed_values_backward", "values"}, 29}};
 // Single operations that calculate as long as they move: the part of their time that a faster memory does not shorten, on the card whose
 // memory gives each multiprocessor so many bytes per second: norms, rotary positions, the loss, adapters, Adam. (measured: the same
 // operations on H200 and on H100, whose multiplications take equally long: tests/evidence/made/computed.py)
@@ -142,6 +150,7 @@ struct Timing {
     double small_tile;                // rate of 128 x 128 tiles over that of 256 x 128
     double unaligned;                 // rate of batched multiplications whose rows start anywhere, over that of those aligned to 16 bytes
     double grouped;                   // rate of experts' multiplications, one group for each expert, over that of a large one
+    double grouped_waves;             // wave_mix of these
     double attention;                 // rate of flash attention's forward pass over the peak
     double attention_backward;        // of the backward over the forward pass
     double attention_tail;            // longest block, in blocks

@@ -55,6 +55,7 @@ class ElementWise : TimeSymbols<N> {
     [[gnu::noinline]] N bytes(Direction direction, bool expert) const {
         const N norms = norm_values(direction), heads = single() ? single_head_values(direction, norms) : head_values();
         N whole = norms * h_ + on_.of(kResidual) * h_;
+        if (m_.norms_per_layer != 2) whole = whole + (as_double(m_.norms_per_layer) / 2 - 1) * norms * h_;
         if (casts_weights(p_)) whole = whole + on_.of(kCastFlow[direction]) * h_;
         if (p_.hidden_dropout) whole = whole + on_.of(kDropout) * h_;
         if (L::sequence_parallel()) whole = whole / t_;
@@ -84,11 +85,17 @@ class ElementWise : TimeSymbols<N> {
     }
     // Rotary positions in single operations, and norms of queries and keys like those of the layer.
     [[gnu::noinline]] N single_head_values(Direction direction, const N& norms) const {
-        const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads)), heads = (L::a() + k) * L::d();
         const bool fused = fw_.activation_fusion || m_.learned_positions;
-        N values = fused ? 2 * heads : on_.of(kSingleRotary[direction]) * on_.computed(kRotaryComputes) * heads;
-        if (m_.qk_norm) values = values + norms / 2 * heads;
-        return values;
+        const N rotary = fused ? N(2.0) : on_.of(kSingleRotary[direction]) * on_.computed(kRotaryComputes);
+        if (L::latent()) return latent_values(rotary, norms / 2);
+        const N k = number("k_m", "kv_heads", "", as_double(m_.kv_heads)), heads = (L::a() + k) * L::d();
+        return m_.qk_norm ? (rotary + norms / 2) * heads : rotary * heads;
+    }
+    // Positions of queries and of the one key; queries and keys joined from both of their parts; norms of what both are made from.
+    [[gnu::noinline]] N latent_values(const N& rotary, const N& norm) const {
+        const N ranks = number("r_k", "kv_rank", "values", as_double(m_.latent.kv_rank)) +
+                        number("r_q", "query_rank", "values", as_double(m_.latent.q_rank));
+        return rotary * (L::a() + 1) * T::rope() + 4 * L::a() * (T::nope() + T::rope()) + norm * ranks;
     }
     // Values of a token in rotary positions and in the copies of Q, K and V.
     N head_values() const {
@@ -103,10 +110,15 @@ class ElementWise : TimeSymbols<N> {
     N feed_forward(bool expert, Direction direction) const {
         const N activation = activation_values(direction);
         if (!expert) return activation * L::f();
-        N values = m_.experts.shared_ffn > 0 ? activation * (routed() + L::shared_ffn()) : activation * routed();
+        N values = m_.experts.shared_ffn > 0 && !single() ? activation * (routed() + L::shared_ffn()) : activation * routed();
+        if (single()) values = single_experts(activation, direction);
         if (m_.limited_gate) values = values + on_.of(kLimitedGate[direction]) * routed();
         if (m_.mlp_bias) values = values + biases(direction);
         return values;
+    }
+    [[gnu::noinline]] N single_experts(const N& activation, Direction direction) const {
+        const N values = on_.of(kSingleExperts[direction]) * on_.computed(kRotaryComputes) * (h_ * visits() + routed());
+        return m_.experts.shared_ffn > 0 ? values + activation * L::shared_ffn() : values;
     }
     N biases(Direction direction) const {
         const bool in_32_bits = fw_.sends_once && p_.expert_parallel > 1;

@@ -7,8 +7,8 @@
 namespace fourfold {
 
 struct Platform {
-    Platform(const Gpu& gpu, const Cluster* cluster, const Plan& plan)
-        : framework(framework_of(plan, gpu)),
+    Platform(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& plan)
+        : framework(framework_of(model, plan, gpu)),
           machine(machine_of(gpu, cluster, plan)),
           timing(timing_of(machine, cluster, plan, framework.attention)) {}
     Framework framework;

@@ -143,7 +143,7 @@ double recomputed_flop(const Model& m, const Plan& p) {
 constexpr std::size_t kPlaces = 64;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
 
 StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
-    : model_(model), on_(gpu, cluster, like) {}
+    : model_(model), on_(model, gpu, cluster, like) {}
 
 const LayerTimes& StepTimer::layers(const Plan& p) {
     if (known_.empty()) known_.resize(kPlaces);

@@ -10,7 +10,7 @@ template <class N = double>
 struct TimedPlan : Platform {
     // Keeps references to the model and the plan.
     TimedPlan(const Model& m, const Gpu& gpu, const Cluster* cluster, const Plan& p)
-        : Platform(gpu, cluster, p), model(m), plan(p), layers(layer_times<N>(model, plan, framework, machine, timing)) {}
+        : Platform(m, gpu, cluster, p), model(m), plan(p), layers(layer_times<N>(model, plan, framework, machine, timing)) {}
     // After the platform was changed.
     void time_layers() { layers = layer_times<N>(model, plan, framework, machine, timing); }
     StepTime<N> step() const { return step_time<N>(model, plan, framework, machine, timing, layers); }

@@ -15,7 +15,8 @@ namespace fourfold {
 inline double update_bytes(const Plan& p) {
     if (p.optimizer == Optimizer::adam && keeps_master(p)) return kUpdate.value;  // with averages of 32 bits, whatever their format
     const double averages = p.optimizer == Optimizer::adam || p.optimizer == Optimizer::adam_8bit ? 2 : 1;
-    return 2 * 4 + (keeps_master(p) ? 2 * 4 : kWeightBytes) + 2 * averages * average_bytes(p) + kWeightBytes;
+    const double gradient = keeps_master(p) || p.gradients_in_fp32 ? 4 : kWeightBytes;
+    return 2 * gradient + (keeps_master(p) ? 2 * 4 : kWeightBytes) + 2 * averages * average_bytes(p) + kWeightBytes;
 }
 
 // FLOP of Muon's iterations for the matrices of a layer with m rows, and n >= m columns: 2 m m n, 2 m m m and 2 m m n each.

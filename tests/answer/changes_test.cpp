@@ -161,7 +161,7 @@ TEST_CASE("changes: a larger degree is never faster than the plan that was calle
 
 TEST_CASE("curve: starts at the states, ends at the states, peaks at the estimate") {
     Example e = llama_70b();
-    const Framework framework = framework_of(e.plan, e.gpu);
+    const Framework framework = framework_of(e.model, e.plan, e.gpu);
     for (std::int32_t stage = 0; stage < 4; ++stage) {
         const auto curve = memory_curve(e.model, e.plan, framework, stage);
         CHECK(curve.has_value());

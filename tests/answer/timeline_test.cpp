@@ -33,7 +33,7 @@ struct Case {
 
     Case(const Model& m, const Plan& p, const char* gpu_id, const Cluster* cluster, bool bare_ends = false) : model(m), plan(p) {
         const Gpu& gpu = *catalog().gpu(gpu_id);
-        const Framework framework = framework_of(plan, gpu);
+        const Framework framework = framework_of(model, plan, gpu);
         machine = machine_of(gpu, cluster, plan);
         timing = timing_of(machine, cluster, plan, framework.attention);
         layers = layer_times(model, plan, framework, machine, timing);

@@ -314,7 +314,7 @@ std::vector<double> shipped_logs(const Problem& p) {
     std::vector<double> logs;  // as shipped for the first run that each holds in
     for (const Constant& constant : p.constants)
         for (const Run& run : p.runs) {
-            const Platform platform(*run.job->gpu, run.job->cluster, run.job->plan);
+            const Platform platform(run.job->model, *run.job->gpu, run.job->cluster, run.job->plan);
             if (!constant.holds(*run.job, platform)) continue;
             logs.push_back(std::log(std::max(platform.timing.*constant.which, 1e-9)));
             break;

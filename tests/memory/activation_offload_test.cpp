@@ -79,7 +79,7 @@ TEST_CASE("by hand: feed-forward parts in tiles") {
     CHECK(c(Item::feed_forward_activations) == -1);  // each tile is computed again
     CHECK(c(Item::norm_outputs) == 6 * 4 * 30.0 * 48);
     CHECK(c(Item::first_backward) < whole + 14'400);
-    CHECK(kept_bytes(c.model, c.plan, framework_of(as_requested(c.plan), *catalog().gpu(c.gpu))).dense == kKept - 14'400);
+    CHECK(kept_bytes(c.model, c.plan, framework_of(c.model, as_requested(c.plan), *catalog().gpu(c.gpu))).dense == kKept - 14'400);
 }
 
 TEST_CASE("law: more on the host never asks for more of the GPU, and nothing on the host changes nothing") {
@@ -89,7 +89,7 @@ TEST_CASE("law: more on the host never asks for more of the GPU, and nothing on 
     for (int i = 0; i < (kSlowBuild ? 100 : 2'000); ++i) {
         const Model model = random_model(random);
         Plan plan = random_legal_plan(random, model);
-        const Framework framework = framework_of(plan, gpu);
+        const Framework framework = framework_of(model, plan, gpu);
         double before = INFINITY, on_host = -1, none = 0;
         for (const double part : {0.0, 0.125, 0.5, 0.75, 1.0}) {
             plan.activation_offload = part;

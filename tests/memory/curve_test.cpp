@@ -12,7 +12,7 @@ namespace {
 
 std::optional<Curve> curve_of(const Case& c) {
     const Plan read = as_requested(c.plan);
-    return memory_curve(c.model, read, framework_of(read, *catalog().gpu(c.gpu)), c.stage);
+    return memory_curve(c.model, read, framework_of(c.model, read, *catalog().gpu(c.gpu)), c.stage);
 }
 void check_all(const std::vector<double>& numbers, const std::vector<double>& expected) {
     REQUIRE(numbers.size() == expected.size());

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "memory/small_cases.h"
+#include "plan/shares.h"
 
 using namespace fourfold;
 using namespace fourfold::tests;
@@ -118,4 +119,24 @@ TEST_CASE("buckets by hand: gradients that are averaged over copies stand beside
     c.plan.gpus = 1, c.plan.global_batch = 6;
     CHECK(c(Item::gradients) == 4 * kParameters);  // no copies
     CHECK(c.memory().static_bytes == 12 * kParameters + c(Item::library_workspaces));
+}
+
+TEST_CASE("fully_shard by hand: experts are shared out whole, and gathered as if all held as many as the first") {
+    Case c = on_four(Zero::weights);
+    c.model.experts = {.count = 6, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    const double experts = 6 * 6 * 3 * 48 * 24.0;
+    c.plan.framework = FrameworkKind::pytorch;
+    const double rest = c(Item::master_weights) - experts;  // 4 bytes on four GPUs
+    c.plan.framework = FrameworkKind::transformers;
+    CHECK(c(Item::master_weights) == Approx(4 * (rest / 4 + experts * 2 / 6)));  // two of six, not one and a half
+    c.plan.gpus = 12, c.plan.global_batch = 36;
+    CHECK(c(Item::master_weights) == Approx(4 * (rest / 12 + experts / 6)));  // no less than one
+    CHECK(expert_padding(c.model, c.plan) == 2);
+    const double padded = c.memory().at_backward;
+    c.plan.framework = FrameworkKind::pytorch;
+    CHECK(expert_padding(c.model, c.plan) == 1);
+    CHECK(c(Item::master_weights) == Approx(4 * (rest + experts) / 12));
+    c.plan.framework = FrameworkKind::transformers, c.plan.gpus = 6, c.plan.global_batch = 18;
+    // two layers' weights and one layer's gradients, in 2 bytes, of experts that count twice
+    CHECK(padded - c.memory().at_backward == Approx(3 * 2 * experts / 6));
 }

@@ -38,7 +38,7 @@ inline JudgedRun judge_run(const Run& run) {
     judged.dash_looks_not_run = dash_looks_not_run(run);
     if (!layers_per_chunk(run.model, p)) p.split = Split::front;  // 60 layers over 8 or 16 stages: the first ones take one more
     const Stages stages(run.model, p);
-    const Framework framework = framework_of(p, *gpu);
+    const Framework framework = framework_of(run.model, p, *gpu);
     double bytes = 0;
     for (std::int32_t i = 0; i < p.pipeline_parallel; ++i)
         bytes = std::max(bytes, detailed<double>(run.model, p, framework, stages.moments(i)[0]).peak_bytes);

@@ -207,7 +207,7 @@ TEST_CASE("by hand: the search for the fullest stage ends behind the first with 
     const double last = c.memory().peak_bytes;
     REQUIRE(last > first);
     const Plan read = as_requested(c.plan);
-    const Framework framework = framework_of(read, *catalog().gpu(c.gpu));
+    const Framework framework = framework_of(c.model, read, *catalog().gpu(c.gpu));
     const auto found = [&](double most) { return fullest_stage(c.model, read, framework, nullptr, most); };
     CHECK(found(INFINITY).stage == 1);
     CHECK(found(INFINITY).bytes == last);

@@ -23,7 +23,7 @@ struct Case {
     Model model;
     Plan plan;
     Gpu gpu;
-    Framework framework() const { return framework_of(plan, gpu); }
+    Framework framework() const { return framework_of(model, plan, gpu); }
 };
 
 // Every third model has experts in some layers, every sixth latent attention.

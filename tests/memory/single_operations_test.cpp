@@ -162,3 +162,24 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     CHECK(c(Item::norm_copies) == -1);
     CHECK(c(Item::feed_forward_activations) == 6 * kTokens * 3 * 2 * 80);
 }
+
+TEST_CASE("single operations by hand: experts keep what they return, and a limited gate its sigmoid") {
+    Case c = in_16_bits();
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    const double copies = 6 * 2 * kTokens;
+    // in: 48; gate, its activation and the other factor: 3 * 24; out: 48; the router's weight in 4 bytes; then their product
+    CHECK(c(Item::expert_activations) == copies * (2 * (48 + 3 * 24 + 48) + 4));
+    CHECK(c(Item::expert_products) == copies * 2 * 24);
+    c.model.limited_gate = true;
+    CHECK(c(Item::limited_activations) == copies * 2 * 3 * 24);
+    c.plan.framework = FrameworkKind::pytorch;
+    CHECK(c(Item::limited_activations) == copies * 2 * 2 * 24);
+}
+
+TEST_CASE("single operations by hand: beside sinks softmax keeps 16 bits alone") {
+    Case c = in_16_bits();
+    c.plan.attention = Attention::plain;
+    CHECK(c(Item::attention_scores) == 6 * 6 * 7'200.0);  // three sequences of 20 x 20 scores, 6 heads
+    c.model.attention_sinks = true;
+    CHECK(c(Item::attention_scores) == 2 * 6 * 7'200.0);
+}

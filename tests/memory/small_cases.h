@@ -23,7 +23,7 @@ struct Case {
     StageMemory<double> memory() const {
         REQUIRE(is_legal(model, plan));
         const Plan read = as_requested(plan);
-        const Framework framework = framework_of(read, *catalog().gpu(gpu));
+        const Framework framework = framework_of(model, read, *catalog().gpu(gpu));
         return detailed<double>(model, read, framework, fullest_moment(model, read, framework, Stages(model, read), stage));
     }
     // Bytes of the item; -1 when it is not there.

@@ -17,7 +17,7 @@ LayerTime layer_of(const Model& model, std::int64_t sequence, Attention attentio
     p.context_parallel = context;
     p.attention = attention;
     const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");
-    const Framework framework = framework_of(p, gpu);
+    const Framework framework = framework_of(model, p, gpu);
     const Machine machine = machine_of(gpu, nullptr, p);
     return layer_times(model, p, framework, machine, timing_of(machine, nullptr, p, framework.attention)).dense;
 }

@@ -42,7 +42,7 @@ struct Run {
         plan.virtual_stages = row_of(plan.schedule).chunks;
         return *this;
     }
-    Framework framework() const { return framework_of(plan, gpu); }
+    Framework framework() const { return framework_of(model, plan, gpu); }
     Machine machine() const { return machine_of(gpu, cluster, plan); }
     Timing timing() const { return timing_of(machine(), cluster, plan, framework().attention); }
     LayerTimes layers() const { return layer_times(model, plan, framework(), machine(), timing()); }

@@ -41,7 +41,7 @@ Framework framework_of_request(const Json& request) {
     const auto job = read_parsed_job(request, Request::estimate, problems);
     CHECK(brief(problems) == "");
     REQUIRE(job.has_value());
-    return framework_of(job->plan, *job->gpu);
+    return framework_of(job->model, job->plan, *job->gpu);
 }
 
 // Does not compile when Framework gets a field: the tests here are to reach that one from a request too.
@@ -94,6 +94,20 @@ TEST_CASE("a request turns every habit on and off, and nothing else with it but 
                 CHECK(framework_of_request(asked) == usual);
             }
     });
+}
+
+TEST_CASE("\"auto\" is the attention that transformers has for a model") {
+    const auto attention = [](const char* model, const char* framework) {
+        return framework_of_request({{"model", model}, {"framework", framework}, {"gpu", "h100-sxm-80gb"}}).attention;
+    };
+    CHECK(attention("llama-3.1-8b", "transformers") == AttentionKernel::cudnn);
+    CHECK(attention("falcon-40b", "transformers") == AttentionKernel::cudnn);
+    for (const char* model : {"gpt-oss-20b", "bloom-176b", "falcon-7b"}) {
+        CAPTURE(std::string(model));
+        CHECK(attention(model, "transformers") == AttentionKernel::unfused);
+        CHECK(attention(model, "pytorch") == AttentionKernel::flash);
+        CHECK(attention(model, "megatron-2025") == AttentionKernel::cudnn);
+    }
 }
 
 TEST_CASE("every kernel, cache and workspace of a framework is that of some request") {

@@ -40,7 +40,8 @@ constexpr Counted kLayers = &Alive<Traced>::layers, kDense = &Alive<Traced>::den
 // At the fullest moment.
 Traced traced(const tests::Case& c, Counted counted) {
     REQUIRE(is_legal(c.model, c.plan));
-    const Stage moment = fullest_moment(c.model, c.plan, framework_of(c.plan, *catalog().gpu(c.gpu)), Stages(c.model, c.plan), c.stage);
+    const Stage moment =
+        fullest_moment(c.model, c.plan, framework_of(c.model, c.plan, *catalog().gpu(c.gpu)), Stages(c.model, c.plan), c.stage);
     return (Alive<Traced>(c.model, c.plan, moment).*counted)();
 }
 

@@ -36,7 +36,7 @@ Plan without_engine(std::uint32_t modules) {
 
 LayerTimes times_of(const Model& model, const Plan& plan, double link_factor = 1) {
     const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");
-    const Framework framework = framework_of(plan, gpu);
+    const Framework framework = framework_of(model, plan, gpu);
     Machine machine = machine_of(gpu, nullptr, plan);
     machine.link *= link_factor;
     return layer_times(model, plan, framework, machine, timing_of(machine, nullptr, plan, framework.attention));
@@ -45,7 +45,7 @@ double again(const Model& model, const Plan& plan, double link_factor = 1) { ret
 const Model& model(const char* id) { return catalog().model(id)->model; }
 
 double step_of(const Model& model, const Plan& plan, const Gpu& gpu) {
-    const Framework framework = framework_of(plan, gpu);
+    const Framework framework = framework_of(model, plan, gpu);
     const Machine machine = machine_of(gpu, nullptr, plan);
     const Timing timing = timing_of(machine, nullptr, plan, framework.attention);
     return step_time<double>(model, plan, framework, machine, timing, layer_times(model, plan, framework, machine, timing)).seconds;
@@ -126,7 +126,7 @@ TEST_CASE("recomputed modules: experts and latent attention") {
 TEST_CASE("recomputed modules: what is computed again is not kept") {
     const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");
     const auto kept = [&](const Model& m, const Plan& plan, Item which) {
-        const StageMemory<double> memory = detailed<double>(m, plan, framework_of(plan, gpu), Stages(m, plan).fullest(0));
+        const StageMemory<double> memory = detailed<double>(m, plan, framework_of(m, plan, gpu), Stages(m, plan).fullest(0));
         double bytes = 0;
         for (std::size_t i = 0; i < memory.items.size(); ++i)
             if (memory.items.item(i) == which) bytes += memory.items.bytes(i);
@@ -150,8 +150,8 @@ TEST_CASE("recomputed modules: what is computed again is not kept") {
     for (const Row& row : {Row{0, 0, 0}, Row{layernorm, 1, 2}, Row{mlp, 1, 0}, Row{layernorm | mlp, 2, 2}}) {
         CAPTURE(row.modules);
         const Plan plan = plan_with(row.modules);
-        CHECK(norms_recomputed(lite, plan, framework_of(plan, gpu), false) == row.dense);
-        CHECK(norms_recomputed(lite, plan, framework_of(plan, gpu), true) == row.experts);
+        CHECK(norms_recomputed(lite, plan, framework_of(lite, plan, gpu), false) == row.dense);
+        CHECK(norms_recomputed(lite, plan, framework_of(lite, plan, gpu), true) == row.experts);
         CHECK(kept(lite, plan, Item::norm_outputs) == ((2 - row.dense) + 26 * (2 - row.experts)) * 2.0 * 8'192 * 2'048);
     }
 }
@@ -167,7 +167,7 @@ TEST_CASE("recomputed modules: more of them are never faster and never need more
         plan.recompute = Recompute::selective;
         plan.activation_offload = 0;  // else less is transferred, and recomputing may be faster
         CAPTURE(m.id);
-        const auto peak = [&] { return fullest_stage(m, plan, framework_of(plan, gpu)).bytes; };
+        const auto peak = [&] { return fullest_stage(m, plan, framework_of(m, plan, gpu)).bytes; };
         plan.recompute_modules = static_cast<std::uint32_t>(random.from(0, kAllModules));
         const std::uint32_t before = plan.recompute_modules;
         CAPTURE(before);

@@ -164,7 +164,7 @@ TEST_CASE("token slices: what is held for other slices, counted by hand") {
     const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");
     const auto bytes = [&](const Plan& plan, Item item) {
         double sum = 0;
-        const StageMemory<double> memory = detailed<double>(model, plan, framework_of(plan, gpu), Stages(model, plan).fullest(0));
+        const StageMemory<double> memory = detailed<double>(model, plan, framework_of(model, plan, gpu), Stages(model, plan).fullest(0));
         for (std::size_t i = 0; i < memory.items.size(); ++i)
             if (memory.items.item(i) == item) sum += memory.items.bytes(i);
         return sum;

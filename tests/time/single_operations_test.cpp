@@ -57,6 +57,33 @@ TEST_CASE("single operations by hand: norms at a rate of their own, and norms of
           near(0.9 * 120 * ((kNorms * 720 + 288) / 2 + (kRotary * 35 * 80 + kNorms * 7.5 * 80 + 8.5 * 80) / 2) / kH));
 }
 
+TEST_CASE("single operations by hand: four norms, or one; norms and positions of latent attention") {
+    Case c = in_16_bits();
+    c.model.norms_per_layer = 4;  // 20 values of 48
+    CHECK(c.layers().dense.element_forward == near(0.9 * 120 * ((kNorms * 960 + 288) / 2 + (kRotary * 28 * 80 + 5 * 80) / 2) / kH));
+    c.model.norms_per_layer = 1;
+    CHECK(c.layers().dense.element_forward == near(0.9 * 120 * ((kNorms * 240 + 288) / 2 + (kRotary * 28 * 80 + 5 * 80) / 2) / kH));
+    c = in_16_bits();
+    // positions of 4 values, of 6 heads and one key; 4 * 6 heads of 8 + 4 joined; norms of what 16 and 12 values make, 5 values each
+    c.model.latent = {.q_rank = 12, .kv_rank = 16, .nope_dim = 8, .rope_dim = 4, .value_dim = 8};
+    CHECK(c.layers().dense.element_forward ==
+          near(0.9 * 120 * ((kNorms * 480 + 288) / 2 + (kRotary * 28 * 7 * 4 + 4 * 6 * 12 + kNorms * 5 * 28 + 5 * 80) / 2) / kH));
+}
+
+TEST_CASE("single operations by hand: experts are sorted, masked and weighted, all in one launch") {
+    Case c = in_16_bits();
+    c.model.experts = {.count = 4, .per_token = 2, .ffn = 24, .shared_ffn = 16}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    // two copies of 48 values in, 24 inside: 19 and 29 of them; the shared expert's gate 5 and 8.5 of 16
+    CHECK(c.layers().expert.element_forward ==
+          near(0.9 * 120 * ((kNorms * 480 + 288) / 2 + (kRotary * (28 * 80 + 19 * 2 * 72) + 5 * 16) / 2) / kH));
+    CHECK(c.layers().expert.element_backward ==
+          near(0.9 * 120 * ((kNorms * 720 + 288) / 2 + (kRotary * (35 * 80 + 29 * 2 * 72) + 8.5 * 16) / 2) / kH));
+    c.hw.memory = 1e15;  // the rate sets the pace: one tile of ten at once counts 0.25 of a tenth and 0.75 of a wave, or a tenth
+    const double whole = c.layers().expert.routed_forward;
+    c.k.grouped_waves = 1;
+    CHECK(c.layers().expert.routed_forward == near(whole * 0.1 / (0.25 * 0.1 + 0.75)));
+}
+
 TEST_CASE("single operations by hand: the loss reads every logit of the whole vocabulary") {
     Case c = in_16_bits();
     c.k.cross_entropy = 0;
@@ -80,6 +107,9 @@ TEST_CASE("single operations by hand: attention with a mask computes every score
     const double rate = 1.55e11, memory = 0.8 * kH / 0.85;
     CHECK(c.layers().dense.attention_forward == near(144'000 / rate + 42 * 3'600 / memory));
     CHECK(c.layers().dense.attention_backward == near(288'000 / rate + 47 * 3'600 / memory));
+    c.model.attention_sinks = true;  // 29 and 11 bytes more
+    CHECK(c.layers().dense.attention_forward == near(144'000 / rate + 71 * 3'600 / memory));
+    CHECK(c.layers().dense.attention_backward == near(288'000 / rate + 58 * 3'600 / memory));
 }
 
 TEST_CASE("single operations by hand: adapters that cast what they read, and their CPU time") {

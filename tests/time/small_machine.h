@@ -32,6 +32,7 @@ inline Timing timing() {
     t.small_tile = 0.8;
     t.unaligned = 0.5;
     t.grouped = 1;
+    t.grouped_waves = 0.25;
     t.attention = 0.4;
     t.attention_backward = 0.8;
     t.attention_tail = 1.5;
@@ -65,7 +66,7 @@ struct Case {
     Plan plan;
     Machine hw = machine();
     Timing k = timing();
-    Framework framework() const { return framework_of(as_requested(plan), Gpu{}); }
+    Framework framework() const { return framework_of(model, as_requested(plan), Gpu{}); }
     LayerTimes layers() const { return layer_times<double>(model, plan, framework(), hw, k); }
 };
 inline Case dense() {

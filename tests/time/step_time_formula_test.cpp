@@ -37,7 +37,7 @@ FormulaCase random_case(tests::Random& random, const Model& model) {
     c.plan.measured_latency = random.one_of({0.0, 1e-5});
     const Gpu& gpu = *catalog().gpu(random.one_of<const char*>({"h100-sxm-80gb", "a100-sxm-40gb", "b200-sxm-180gb"}));
     const Cluster* cluster = catalog().cluster(random.one_of<const char*>({"dgx-h100", "abci-a", "tsubame4", ""}));
-    c.framework = framework_of(c.plan, gpu);
+    c.framework = framework_of(c.model, c.plan, gpu);
     c.machine = machine_of(gpu, cluster, c.plan);
     c.timing = timing_of(c.machine, cluster, c.plan, c.framework.attention);
     return c;

@@ -53,6 +53,7 @@ Timing paper_fit(const char* gpu) {
             .small_tile = get("small_tile"),
             .unaligned = 1,
             .grouped = 1,
+            .grouped_waves = get("wave_mix"),
             .attention = get("attention"),
             .attention_backward = get("attention_backward"),
             .attention_tail = get("attention_tail"),
@@ -142,7 +143,7 @@ TEST_CASE("step time: traced and plain agree, the terms sum to the step, none is
     for (int i = 0; i < 1'000; ++i) {
         const Model model = tests::random_model(random);
         const Plan plan = tests::random_legal_plan(random, model);
-        const Framework framework = framework_of(plan, gpu);
+        const Framework framework = framework_of(model, plan, gpu);
         const Machine machine = machine_of(gpu, random.coin() ? cluster : nullptr, plan);
         const Timing timing = timing_of(machine, cluster, plan, framework.attention);
         const LayerTimes layers = layer_times(model, plan, framework, machine, timing);

@@ -117,7 +117,7 @@ TEST_CASE("law: more on the host never makes a step faster; a link without end h
         Plan plan = random_legal_plan(random, model);
         plan.activation_offload = 0;
         if (is_played(plan)) continue;  // host time is shared out otherwise there (op_times.cpp)
-        const Framework framework = framework_of(plan, gpu);
+        const Framework framework = framework_of(model, plan, gpu);
         Machine machine = machine_of(gpu, nullptr, plan);
         const Timing timing = timing_of(machine, nullptr, plan, framework.attention);
         const auto seconds = [&](double part) {

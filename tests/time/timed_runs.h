@@ -36,7 +36,7 @@ inline Site site_of(const Run& run, const Framework& framework) {
 }
 
 inline double seconds_of(const Run& run, const Timing* own = nullptr) {
-    const Framework framework = framework_of(run.plan, *catalog().gpu(run.gpu));
+    const Framework framework = framework_of(run.model, run.plan, *catalog().gpu(run.gpu));
     const Site site = site_of(run, framework);
     const Timing& timing = own == nullptr ? site.timing : *own;
     const LayerTimes layers = layer_times(run.model, run.plan, framework, site.machine, timing);

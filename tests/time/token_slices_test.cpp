@@ -19,7 +19,7 @@ namespace {
 struct Sliced {
     Sliced(const Model& model, const Plan& plan) {
         const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");
-        const Framework framework = framework_of(plan, gpu);
+        const Framework framework = framework_of(model, plan, gpu);
         const Machine machine = machine_of(gpu, catalog().cluster("dgx-h100"), plan);
         const Timing timing = timing_of(machine, nullptr, plan, framework.attention);
         layers = layer_times(model, plan, framework, machine, timing);

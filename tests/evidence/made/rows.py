@@ -47,8 +47,9 @@ def config_of(model):
 
 
 def family_of(run, gpu):
-    if "again-" in run["run"]:
-        return "transformers-again"
+    for name in ("again", "unseen"):
+        if name + "-" in run["run"] or (name == "unseen" and run["run"].startswith(("far-", "farther-"))):
+            return "transformers-" + name
     if "share" in run:
         return "transformers-" + run["share"]
     if gpu.startswith("h100"):
@@ -85,7 +86,7 @@ def main():
         "url": "https://github.com/huggingface/transformers",
         "stack": "Transformers",
         "standing": "fit",
-        "families": {"transformers-later": "seen", "transformers-blind": "blind", "transformers-h100": "seen", "transformers-ddp": "seen", "transformers-fsdp": "seen"},
+        "families": {"transformers-later": "seen", "transformers-blind": "blind", "transformers-h100": "seen", "transformers-unseen": "seen", "transformers-ddp": "seen", "transformers-fsdp": "seen"},
         "request": {"schedule": "1f1b", "layout": "equal", "gpus": 1, "gpus_per_node": 8, "tensor_parallel": 1, "context_parallel": 1, "pipeline_parallel": 1,
                     "virtual_stages": 1, "expert_parallel": 1, "expert_tensor_parallel": 1, "sequence_parallel": False, "framework": "transformers", "zero": "none",
                     "recompute_layers": 1, "precision": "bf16"},

@@ -1061,6 +1061,8 @@ export interface Words {
     'measured.family.transformers-lora': null;
     'measured.family.transformers-later': null;
     'measured.family.transformers-blind': null;
+    'measured.family.transformers-again': null;
+    'measured.family.transformers-unseen': null;
     'measured.family.transformers-h100': null;
     'measured.family.transformers-ddp': null;
     'measured.family.transformers-fsdp': null;
