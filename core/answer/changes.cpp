@@ -96,7 +96,7 @@ void propose_degrees(Proposals& propose, const Model& model, const Plan& plan) {
 }
 
 void propose_recomputation(Proposals& propose, const Model& model, const Plan& plan) {
-    if (plan.recompute == Recompute::none) {
+    if (plan.recompute == Recompute::none && row_of(plan.framework).recomputes_parts) {
         propose.add("change.recompute_attention", "touches.few_percent_computing",
                     [](Plan& p) { close(p, open_recompute | open_recompute_modules).recompute = Recompute::selective; });
         propose.add("change.recompute_half", "touches.sixth_computing", [&](Plan& p) {
@@ -160,9 +160,11 @@ void propose_search(Proposals& propose, const Plan& asked) {
     propose.add("change.search_split", "touches.whole_split", [&](Plan& p) { p = trial; });
 }
 
-// Another training. Only where nothing else makes the run fit: who asks for all weights wants them.
+// Another training. Only where nothing else makes the run fit: who asks for all weights wants them. Who trains adapters may keep the rest
+// in fewer bits.
 void propose_adapters(Proposals& propose, const Plan& asked) {
     constexpr const char* kLabels[] = {"change.adapters", "change.adapters_nf4"};
+    if (asked.freezes() && !is_packed(asked)) propose.add(kLabels[1], {}, [](Plan& p) { p.frozen_weights = FrozenWeights::nf4; });
     for (const FrozenWeights frozen : {FrozenWeights::bf16, FrozenWeights::nf4})
         if (!asked.freezes() && !propose.any_fits())
             propose.add(kLabels[frozen == FrozenWeights::nf4], "touches.adapters",

@@ -44,7 +44,7 @@ ColumnNames::ColumnNames() {
     for (const Json& field : describe.fields)
         for (const char* name : {"key", "link"}) add(text_at(field, name), text_at(field, "key"));
     for (const Measure& measure : kMeasures) add(measure.key, measure.key);
-    for (const char* key : {kDataParallel, kFlopConvention}) add(key, key);
+    for (const char* key : {kNodes, kDataParallel, kFlopConvention}) add(key, key);
     const Json known = Json::parse(embedded::columns.front().text, nullptr, false);
     for (auto entry = known.begin(); entry != known.end(); ++entry)
         for (const Json& name : entry.value()) add(*name.get_ptr<const Json::string_t*>(), entry.key());

@@ -11,6 +11,7 @@ namespace fourfold {
 
 inline constexpr const char* kStepSeconds = "step_seconds";
 inline constexpr const char* kFlopConvention = "flop_convention";
+inline constexpr const char* kNodes = "nodes";                 // of a run that does not say how many GPUs
 inline constexpr const char* kDataParallel = "data_parallel";  // of a run; the plan has it from GPUs and degrees
 
 // What is counted as the work of a step where a rate is given in FLOP/s, or as MFU.

@@ -80,7 +80,7 @@ bool RunReader::read(const Json& row, MeasuredRun& run, Problems& found) {
     }
     run.plan = base_;
     run.filled = Json::object();
-    Said said{{}, kAuto, row.contains("gpus"), convention_};
+    Said said{{}, kAuto, kAuto, row.contains("gpus"), convention_};
     read_fields(row, run, said, found);
     if (found.empty()) complete_plan(said, run, found);
     if (!found.empty()) {
@@ -111,9 +111,13 @@ void RunReader::read_fields(const Json& row, MeasuredRun& run, Said& said, Probl
     FieldReader reader(row, found);
     visit_fields(run.plan, reader);
     reader.choice({kFlopConvention}, said.convention, kFlopConventions);
-    if (const Json* given = reader.any(kDataParallel))
-        if (const auto copies = read_integer(*given, kDataParallel, Text("field", kDataParallel), {1, kMostGpus}, found))
-            said.data_parallel = *copies;
+    const auto count = [&](const char* key, std::int64_t& into) {
+        const Json* given = reader.any(key);
+        if (given == nullptr) return;
+        if (const auto value = read_integer(*given, key, Text("field", key), {1, kMostGpus}, found)) into = *value;
+    };
+    count(kDataParallel, said.data_parallel);
+    count(kNodes, said.nodes);
     bool any = false;
     for (const Measure& measure : kMeasures) {
         const Json* given = reader.any(measure.key);
@@ -137,7 +141,7 @@ void RunReader::use_data_parallel(const Said& said, Plan& p) const {
     std::int64_t *const tensor = &p.tensor_parallel, *const pipeline = &p.pipeline_parallel;
     std::int64_t* const open = *tensor == kAuto ? tensor : *pipeline == kAuto ? pipeline : nullptr;
     if (open == nullptr) {
-        if (!said.gpus) p.gpus = std::min(said.data_parallel * p.model_parallel(), kMostGpus);
+        if (!said.gpus && said.nodes == kAuto) p.gpus = std::min(said.data_parallel * p.model_parallel(), kMostGpus);
     } else if (*(open == tensor ? pipeline : tensor) != kAuto) {
         const std::int64_t others = said.data_parallel * p.context_parallel * *(open == tensor ? pipeline : tensor);
         if (p.gpus % others == 0) *open = p.gpus / others;
@@ -149,6 +153,7 @@ void RunReader::use_data_parallel(const Said& said, Plan& p) const {
 void RunReader::complete_plan(const Said& said, MeasuredRun& run, Problems& found) {
     Plan& p = run.plan;
     if (p.gpus_per_node == kAuto) p.gpus_per_node = job_.cluster != nullptr ? job_.cluster->gpus_per_node : job_.gpu->gpus_per_node;
+    if (said.nodes != kAuto && !said.gpus) p.gpus = std::min(said.nodes * p.gpus_per_node, kMostGpus);
     if (job_.model.experts.count == 0)
         for (std::int64_t* degree : {&p.expert_parallel, &p.expert_tensor_parallel})
             if (*degree == kAuto) *degree = 1;  // nothing to choose

@@ -29,7 +29,7 @@ class RunReader {
     };
     struct Said {
         std::vector<Value> values;
-        std::int64_t data_parallel = kAuto;
+        std::int64_t data_parallel = kAuto, nodes = kAuto;
         bool gpus = false;  // whether the run says its number of GPUs
         CountedFlop convention;
     };

@@ -43,6 +43,9 @@ constexpr Place kPlaces[] = {
     {"hidden_dropout", kModel, kConfig},
     {"attention_dropout", kModel, kConfig},
     {"moe_grouped_gemm", kModel, kConfig},
+    {"moe_token_dispatcher_type", kModel, kConfig},
+    {"moe_enable_deepep", kModel, kConfig},
+    {"overlap_moe_expert_parallel_comm", "comm_overlap.", kConfig},
     {"tp_comm_overlap", "comm_overlap.", kConfig},
     {"overlap_p2p_comm", "comm_overlap.", kConfig},
     {"use_distributed_optimizer", kDdp, kStrategyDdp},
@@ -82,6 +85,14 @@ void write_split(Overrides& to) {
     if (to.model.experts.count == 0) return;
     to.key("expert_parallel");
     to.set("expert_tensor_parallel_size", p.expert_tensor_parallel);
+}
+
+void write_exchange(Overrides& to) {
+    if (to.model.experts.count == 0 || to.plan.expert_parallel == 1) return;
+    const bool kernels = framework_of(to.model, to.plan, *to.job.gpu).sends_once;
+    to.set("moe_token_dispatcher_type", kernels ? "flex" : "alltoall");
+    to.set("moe_enable_deepep", kernels);
+    to.on("expert_overlap", to.plan.expert_overlap);
 }
 
 // A listed layout says how many chunks there are.
@@ -212,6 +223,8 @@ constexpr SettingRow kRows[] = {
     {"count_loss_as_layer", nullptr},
     {"expert_parallel", nullptr},
     {"expert_tensor_parallel", nullptr},
+    {"expert_dispatch", nullptr},
+    {"expert_overlap", nullptr},
     {"grouped_gemm", nullptr},
     {"zero", nullptr},
     {"shard_replicas", nullptr},
@@ -237,6 +250,7 @@ constexpr SettingRow kRows[] = {
 
 void write_all(Overrides& to) {
     write_split(to);
+    write_exchange(to);
     write_stages(to);
     write_batch(to);
     write_recompute(to);

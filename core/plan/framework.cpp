@@ -59,7 +59,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .hides_shards = false,
      .launches_ahead = true,
      .joins_adapters = false,
-     .recomputes_blocks = false,  // nanotron, config/parallelism_config.py: recompute_layer is a truth value
+     .recomputes_parts = false,  // nanotron, config/parallelism_config.py: recompute_layer is a truth value
      .residual = kNanotronResidual,
      .band = Band{0.83, 1.18, "nanotron", 143}},
     {.id = "megatron-deepspeed",
@@ -94,7 +94,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .stable_embedding = true,
      .logits_in_fp32 = true,  // Lightning Fabric, plugins/precision: convert_output
      .copies_heads = true,
-     .recomputes_blocks = false,  // activation_checkpointing_policy={Block}
+     .recomputes_parts = false,  // activation_checkpointing_policy={Block}
      .frees_gradients = true,
      .residual = kPyTorchResidual,
      .band = Band{0.9, 1.16, "pytorch", 272}},
@@ -120,7 +120,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .adapters_cast = true,
      .checkpoints_in_python = true,
      .scaled_dot_product = true,
-     .recomputes_blocks = false,
+     .recomputes_parts = false,
      .averages_in_buckets = true,
      .frees_gradients = true,
      .residual = kTransformersResidual,

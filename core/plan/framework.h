@@ -107,7 +107,7 @@ struct FrameworkRow {
     bool checkpoints_in_python = false;                        // torch.utils.checkpoint keeps the CPU busy (time/layer_time.cpp)
     bool scaled_dot_product = false;                           // PyTorch chooses the kernel of attention (framework.cpp)
     bool copies_heads = false;                                 // rotated queries and keys, and grouped ones (memory/layer_kept.h)
-    bool recomputes_blocks = true;                             // of some layers alone; otherwise no search proposes it
+    bool recomputes_parts = true;                              // some layers, or parts of each; otherwise no search proposes it
     bool recomputes_operations = false;                        // one by one, as torchtitan does (kept_outputs.h)
     bool averages_in_buckets = false;                          // copies' gradients, beside each copy's own (DistributedDataParallel)
     bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)

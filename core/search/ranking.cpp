@@ -78,10 +78,11 @@ void note_recompute(const SearchSpace& space, FilterChoices& choices) {
     if ((space.plan.open & open_recompute) == 0) return note(space.plan.recompute);
     note(Recompute::none);
     if ((space.exploration.left_out & without_recompute) != 0) return;
-    note(Recompute::selective);
+    const bool in_parts = row_of(space.plan.framework).recomputes_parts;
+    if (in_parts) note(Recompute::selective);
     if (may_recompute_operations(space.plan)) note(Recompute::operations);
     note(Recompute::full);
-    if (row_of(space.plan.framework).recomputes_blocks) note(Recompute::block);
+    if (in_parts) note(Recompute::block);
 }
 
 Json columns_of(const std::vector<Ranked>& plans) {

@@ -25,7 +25,7 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       scorer_(scorer),
       limit_(limit),
       recomputes_(may_recompute(space)),
-      blocks_(row_of(base.framework).recomputes_blocks),
+      parts_(row_of(base.framework).recomputes_parts),
       operations_(recomputes_ && may_recompute_operations(base)),
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
@@ -120,6 +120,7 @@ ModuleSets Savings::modules_to_try() const {
     const AttentionKernel kernel = scorer_.framework().attention;
     const bool keeps_scores = kernel == AttentionKernel::unfused || kernel == AttentionKernel::local;
     ModuleSets sets;
+    if (recomputes_ && !parts_) return sets;
     for (const std::uint32_t modules : modules_)
         if (modules != core_attn || keeps_scores) sets.add(modules);
     return sets;
@@ -145,7 +146,7 @@ void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& fo
 
 void Savings::consider_whole_layers(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     plan.recompute = Recompute::block;
-    if (blocks_ && choose_block(plan, bound_of(plan, times))) ways.consider(plan);
+    if (parts_ && choose_block(plan, bound_of(plan, times))) ways.consider(plan);
     plan.recompute = Recompute::full;
     plan.recompute_layers = 1;
     if (bound_of(plan, scorer_.layers(plan)).seconds(plan) <= limit_.seconds()) ways.consider_moved(plan, form, times);
@@ -170,7 +171,7 @@ bool Savings::may_fit_in_parts(Plan plan) {
 }
 
 bool Savings::fits_as_block(Plan plan) {
-    if (!blocks_) return false;
+    if (!parts_) return false;
     plan.recompute = Recompute::block;
     list_chunk_sizes(plan);
     return std::any_of(sizes_.begin(), sizes_.end(), [&](const ChunkSize& size) {
@@ -244,7 +245,7 @@ void Savings::consider_swapping(Ways& ways, Plan plan, const PipelineForm& form,
     Plan block = plan;
     block.recompute = Recompute::block;
     block.activation_offload = hidden_part(plan);
-    if (blocks_ && block.activation_offload > 0 && choose_block(block, bound_of(block, times))) ways.consider(block);
+    if (parts_ && block.activation_offload > 0 && choose_block(block, bound_of(block, times))) ways.consider(block);
     plan.recompute = Recompute::full;
     with_least(plan);
 }

@@ -64,7 +64,7 @@ class Savings {
     const SearchSpace& space_;
     Scorer& scorer_;
     const Limit& limit_;
-    const bool recomputes_, blocks_, operations_, narrows_, swaps_, is_selective_;  // the last: selective recomputation is set
+    const bool recomputes_, parts_, operations_, narrows_, swaps_, is_selective_;  // the last: selective recomputation is set
     const ModuleSets modules_;
     const bool counts_layers_;  // of a block that is set; how many layers is open
     struct ChunkSize {

@@ -130,6 +130,24 @@ TEST_CASE("changes: another training is proposed only where nothing else makes t
     CHECK(proposed(64).empty());  // it fits as it is
 }
 
+TEST_CASE("changes: who trains adapters is proposed a base of 4 bits, and no parts of layers where a framework has none") {
+    Example e = llama_70b();
+    e.plan = open_plan();
+    e.plan.gpus = 2, e.plan.gpus_per_node = 8, e.plan.sequence_length = 4'096, e.plan.global_batch = 16;
+    e.plan.trained = TrainedPart::lora, e.plan.framework = FrameworkKind::transformers, e.plan.attention = Attention::plain;
+    const auto proposed = [&](const char* label) {
+        const Estimated now = choose(e.space()).value().estimate;
+        Plan shown = now.plan;
+        shown.recompute = Recompute::none;
+        const auto all = changes_that_save(e.space(), shown, now);
+        return std::any_of(all.begin(), all.end(), [&](const Change& one) { return tests::said(one.label) == label; });
+    };
+    CHECK(proposed("change.adapters_nf4"));
+    CHECK_FALSE(proposed("change.recompute_attention"));
+    e.plan.frozen_weights = FrozenWeights::nf4;
+    CHECK_FALSE(proposed("change.adapters_nf4"));
+}
+
 TEST_CASE("changes: what is already done is not proposed") {
     Example e = llama_70b();
     e.plan.recompute = Recompute::full;

@@ -308,6 +308,9 @@ TEST_CASE("data parallel: it gives the GPUs or the last open degree, else it mus
     CHECK(eight["context_parallel"] == 1);
     CHECK(plan_of(R"({"gpus": 64, "data_parallel": 16, "tensor_parallel": 2, "step_seconds": 9})")["pipeline_parallel"] == 2);
     CHECK(plan_of(R"({"gpus": 64, "data_parallel": 16, "pipeline_parallel": 2, "step_seconds": 9})")["tensor_parallel"] == 2);
+    CHECK(plan_of(R"({"nodes": 16, "tensor_parallel": 2, "pipeline_parallel": 1, "step_seconds": 9})")["gpus"] == 128);
+    CHECK(plan_of(R"({"nodes": 4, "gpus_per_node": 4, "tensor_parallel": 2, "pipeline_parallel": 1, "step_seconds": 45})")["gpus"] == 16);
+    CHECK(plan_of(R"({"nodes": 4, "gpus": 64, "tensor_parallel": 2, "pipeline_parallel": 1, "step_seconds": 9})")["gpus"] == 64);
     const Json wrong = plan_of(R"({"gpus": 64, "data_parallel": 4, "tensor_parallel": 2, "pipeline_parallel": 2, "step_seconds": 9})");
     CHECK(brief(wrong) == "runs[0].data_parallel contradictory 4 -> null");
     CHECK(said(wrong[0]["message"]["args"]["message"]) == R"(problem.run.data_parallel {"copies":16,"given":4,"gpus":64})");

@@ -1545,6 +1545,7 @@ export type MeasuredRun = { [key in MeasuredRunKey]?: string | number | boolean 
     reserved_gib?: number;
     reserved_mib?: number; // MiB
     reserved_bytes?: number;
+    nodes?: number;
     data_parallel?: number;
 };
 

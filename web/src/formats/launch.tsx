@@ -13,16 +13,21 @@ interface Props {
 // The button that shows the plan as a script. What it opens comes in a file of its own, with the first press.
 export function Launch({ page, answer, asks }: Props) {
     const fetch = async () => {
-        const [panel, script] = await Promise.all([import('./panel'), asks.exportPlan(answer.job), fetchWords('formats', 'wrong')]);
+        const [panel, { importPlan }, script] = await Promise.all([
+            import('./panel'),
+            import('./reader'),
+            asks.exportPlan(answer.job),
+            fetchWords('formats', 'wrong'),
+        ]);
         if (!script.ok) throw new Error('the plan is no plan');
-        return { ...panel, script: script satisfies Exported };
+        return { ...panel, importPlan, script: script satisfies Exported };
     };
     return (
         <DialogDoor
             label={say('answer.launch')}
             fetch={fetch}
-            draw={({ ScriptPanel, script }, close) => (
-                <ScriptPanel page={page} job={answer.job} script={script} asks={asks} close={close} />
+            draw={({ ScriptPanel, importPlan, script }, close) => (
+                <ScriptPanel page={page} job={answer.job} script={script} asks={{ ...asks, importPlan }} close={close} />
             )}
         />
     );

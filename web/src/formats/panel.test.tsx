@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { ImportedPlan } from '../core/api';
 import type { Core } from '../core/client';
 import { goodOf, pageOf, refusalOf } from '../shared/test-data';
 import { choose, show, tap } from '../shared/test-view';
@@ -12,9 +13,16 @@ afterEach(() => void vi.restoreAllMocks());
 const job = { gpus: 64, framework: script.framework };
 const never = () => new Promise<never>(() => {});
 
-function shown(changes = {}, exportPlan: Core['exportPlan'] = never, estimate: Core['estimate'] = never) {
+type Import = typeof import('./reader').importPlan;
+
+function shown(
+    changes = {},
+    exportPlan: Core['exportPlan'] = never,
+    estimate: Core['estimate'] = never,
+    importPlan: Import = async () => refusalOf('import-unsupported'),
+) {
     const close = vi.fn();
-    const asks = { exportPlan, estimate };
+    const asks = { exportPlan, estimate, importPlan };
     const panel = <ScriptPanel page={page} job={job} script={{ ...script, ...changes }} asks={asks} close={close} />;
     return { close, ...show(panel) };
 }
@@ -36,16 +44,26 @@ test('a script that any version takes and that lacks nothing says neither', () =
     expect(all('listitem')).toEqual([]);
 });
 
-test('what comes of the plan in the framework of the file is said, where that is another one', async () => {
+test('what comes of the plan where the file runs is said, where that is something else', async () => {
     const there = goodOf('estimate', 'does-not-fit');
     const estimate = vi.fn<Core['estimate']>(async () => there);
-    shown({}, never, estimate);
-    expect(estimate).not.toHaveBeenCalled();
-    document.body.replaceChildren();
     const { text, find } = shown({ format: 'nanotron', framework: 'nanotron' }, never, estimate);
     await vi.waitFor(() => expect(text()).toContain('As nanotron runs it, this plan does not fit: '));
     expect(estimate).toHaveBeenCalledWith({ ...job, framework: 'nanotron' });
     expect(find('region', 'The file')).toBeTruthy();
+});
+
+test('what a file leaves out is what its framework does then', async () => {
+    const said = { ...goodOf('import_plan', 'import-script').jobs[0], job: { pipeline_parallel: 2, model: 'gpt-3-175b' } } as ImportedPlan;
+    const read: Import = async () => ({ ...goodOf('import_plan', 'import-script'), jobs: [said] });
+    const estimate = vi.fn<Core['estimate']>(async () => page.answer ?? never());
+    const { text } = shown({}, never, estimate, read);
+    await vi.waitFor(() => expect(estimate).toHaveBeenCalled());
+    expect(estimate.mock.calls[0]?.[0]).toMatchObject({ gpus: 64, pipeline_parallel: 2, layout: 'auto', tensor_parallel: 'auto' });
+    expect(text()).not.toContain('runs it'); // the same figures
+    document.body.replaceChildren();
+    const other = shown({}, never, async () => goodOf('estimate', 'does-not-fit'), read);
+    await vi.waitFor(() => expect(other.text()).toContain('As Megatron-LM runs it, this plan does not fit: '));
 });
 
 test('it is copied and saved whole', async () => {

@@ -5,8 +5,10 @@ import type { Catalog, ConfigFormatRow, Estimate, Exported, ExportRequest, JobRe
 import type { Core } from '../core/client';
 import { CopyButton } from '../shared/copy-button';
 import { fileName, saveFile } from '../shared/save-file';
+import type { Job } from '../state/state';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
+import { jobOfScript } from './script-job';
 
 type Asked = Pick<ExportRequest, 'release'> & { format: ConfigFormatRow['id'] };
 
@@ -14,7 +16,7 @@ interface Props {
     page: Page;
     job: JobRequest; // of the plan shown, all of it chosen
     script: Exported; // the first one
-    asks: Pick<Core, 'exportPlan' | 'estimate'>;
+    asks: Pick<Core, 'exportPlan' | 'estimate'> & Pick<typeof import('./reader'), 'importPlan'>;
     close(): void;
 }
 
@@ -92,20 +94,35 @@ function Choice({ formats, row, asked, ask }: ChoiceProps) {
     );
 }
 
-// The plan was worked out for the framework of the page: what comes of it where another one runs the file.
-function There({ job, script: { framework }, label, asks }: Pick<Props, 'job' | 'script' | 'asks'> & { label: string }) {
-    const [there, setThere] = useState<{ framework: string; answer: Estimate } | null>(null);
-    const isOther = framework !== job.framework;
+const FAR = 0.01; // of bytes or seconds: nearer than that the file says the same
+
+const differs = (one: Estimate, other: Estimate): boolean =>
+    one.class !== other.class ||
+    Math.abs(one.whole_bytes - other.whole_bytes) > FAR * other.whole_bytes ||
+    Math.abs(one.time.step_seconds - other.time.step_seconds) > FAR * other.time.step_seconds;
+
+// The job as the file says it, read as a reader's own file would be: what it leaves out is what its framework does then.
+async function asWritten({ page, job, script: { text, framework }, asks }: Pick<Props, 'page' | 'job' | 'script' | 'asks'>) {
+    const read = await asks.importPlan({ text });
+    const here = { ...job, framework } as Job;
+    const said = read.ok ? read.jobs[0] : undefined;
+    return asks.estimate((said ? { ...jobOfScript(here, page.catalog, said), model: here.model } : here) as JobRequest);
+}
+
+// The plan was worked out for the framework of the page, and a file cannot say all of a plan: what comes of it where this file runs.
+function There({ label, ...props }: Pick<Props, 'page' | 'job' | 'script' | 'asks'> & { label: string }) {
+    const { page, job, script } = props;
+    const [there, setThere] = useState<{ script: Exported; answer: Estimate } | null>(null);
     useEffect(() => {
-        if (!isOther) return;
-        asks.estimate({ ...job, framework } as JobRequest).then(
-            (answer) => answer.ok && setThere({ framework, answer }),
+        asWritten(props).then(
+            (answer) => answer.ok && setThere({ script, answer }),
             () => {}, // a crash has its own notice
         );
-    }, [framework]);
-    if (!isOther || there?.framework !== framework) return null;
-    const { class: fit, whole_bytes: used, card_bytes: card, step_seconds: time } = there.answer;
-    return <p class={fit === 'fits' ? undefined : 'wrong'}>{say('formats.there', { label, fit, used, card, time })}</p>;
+    }, [script]);
+    if (there?.script !== script) return null;
+    if (script.framework === job.framework && !(page.answer && differs(there.answer, page.answer))) return null;
+    const { class: fit, whole_bytes: used, card_bytes: card, time } = there.answer;
+    return <p class={fit === 'fits' ? undefined : 'wrong'}>{say('formats.there', { label, fit, used, card, time: time.step_seconds })}</p>;
 }
 
 function LeftOut({ script: { left_out }, label }: { script: Exported; label: string }) {
@@ -143,7 +160,7 @@ export function ScriptPanel({ page, job, script: first, asks, close }: Props) {
             )}
             {yours.length > 0 && <p>{say('formats.yours', { names: yours })}</p>}
             {needs && <p>{tell(needs)}</p>}
-            <There job={job} script={script} label={label} asks={asks} />
+            <There page={page} job={job} script={script} label={label} asks={asks} />
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by keyboard */}
             <section class="script" aria-label={say('formats.code')} tabIndex={0}>
                 <pre>{text}</pre>

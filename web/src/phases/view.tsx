@@ -29,7 +29,7 @@ const attributes = (answer: Answer, field: string, isText: boolean) => {
 };
 
 // The field of a run that is written in the same way.
-const LIKE = { tokens: 'token_budget', sequence_length: 'sequence_length', tokens_per_step: 'token_budget', gpus: 'gpus' } as const;
+const LIKE = { tokens: 'token_budget', sequence_length: 'sequence_length', tokens_per_step: 'sequence_length', gpus: 'gpus' } as const;
 
 function PhaseRow({ page, answer, rows, at, set }: RowsProps & { at: number }) {
     const row = rows[at] as Row;
