@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kNoTime = 0.001;       // of a step, chosen: less is no difference that the estimate could tell
 constexpr double kLeastSaved = 0.01;    // of the card, chosen: less is not worth a proposal
+constexpr std::size_t kMostPaired = 6;  // changes that are tried two by two, chosen
 constexpr std::int64_t kMostTimes = 4;  // a degree grows to so many times its value at most
 
 class Proposals {
@@ -22,11 +23,35 @@ class Proposals {
     void add(Text label, Text touches, Edit&& change) {
         Plan plan = space_.plan;
         change(plan);
+        add_plan(std::move(label), std::move(touches), plan);
+    }
+    // Two of those that do not make it fit alone, on the same GPUs; the first of them save most. Only pairs that do are kept.
+    void add_pairs() {
+        const std::vector<Change> alone = list;
+        std::vector<const Change*> first;
+        for (const Change& one : alone)
+            if (!one.set.contains("gpus") && !one.set.contains("trained")) first.push_back(&one);
+        std::sort(first.begin(), first.end(), [](const Change* a, const Change* b) { return a->saved_bytes > b->saved_bytes; });
+        if (first.size() > kMostPaired) first.resize(kMostPaired);
+        needs_fit_ = true;
+        for (std::size_t i = 0; i < first.size(); ++i)
+            for (std::size_t j = i + 1; j < first.size(); ++j) {
+                Plan plan = space_.plan;
+                for (const Change* one : {first[i], first[j]}) {
+                    Problems none;
+                    FieldReader reader(one->set, none);
+                    visit_fields(plan, reader);
+                }
+                add_plan(Text("change.both").with("first", first[i]->label).with("second", first[j]->label), {}, plan);
+            }
+        needs_fit_ = false;
+    }
+    void add_plan(Text label, Text touches, const Plan& plan) {
         const auto chosen = choose({space_.model, plan, space_.gpu, space_.method, space_.cluster, space_.exploration});
         if (!chosen) return;
         const Estimated& after = chosen->estimate;
         const double saved = now_.verdict.whole_bytes - after.verdict.whole_bytes;
-        if (saved < kLeastSaved * space_.gpu.memory_bytes) return;
+        if (saved < kLeastSaved * space_.gpu.memory_bytes || (needs_fit_ && after.verdict.fit != Fit::fits)) return;
         insert_sorted(list, Change{difference(plan), std::move(label), std::move(touches), after, saved, after.seconds - now_.seconds},
                       [this](const Change& a, const Change& b) { return is_before(a, b); });
     }
@@ -41,6 +66,11 @@ class Proposals {
         }
     }
     bool any_fits() const { return now_.verdict.fit == Fit::fits || (!list.empty() && makes_fit(list.front())); }
+    // On as many GPUs.
+    bool any_fits_here() const {
+        return now_.verdict.fit == Fit::fits ||
+               std::any_of(list.begin(), list.end(), [this](const Change& one) { return makes_fit(one) && !one.set.contains("gpus"); });
+    }
     std::vector<Change> list;
 
  private:
@@ -65,6 +95,7 @@ class Proposals {
     const SearchSpace& space_;
     const Plan& shown_;
     const Estimated& now_;
+    bool needs_fit_ = false;
 };
 
 // A field that may be open is set.
@@ -180,6 +211,7 @@ std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& show
     propose_recomputation(propose, space.model, shown);
     propose_states(propose, shown);
     propose_kernels(propose, shown);
+    if (!propose.any_fits_here()) propose.add_pairs();
     propose_adapters(propose, space.plan);
     return std::move(propose.list);
 }

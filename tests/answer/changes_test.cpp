@@ -148,6 +148,29 @@ TEST_CASE("changes: who trains adapters is proposed a base of 4 bits, and no par
     CHECK_FALSE(proposed("change.adapters_nf4"));
 }
 
+// Adapters of Gemma 3 12B on four cards of 24 GB: 30 GB with the loss in tiles, 39 GB shared out, 15 GB with both.
+TEST_CASE("changes: two together where none alone makes it fit on the same GPUs") {
+    Example e{catalog().model("gemma-3-12b")->model, *catalog().gpu("rtx-4090-24gb"), {}};
+    e.plan.gpus = e.plan.gpus_per_node = 4, e.plan.sequence_length = 4'096, e.plan.global_batch = 64, e.plan.micro_batch = 2;
+    e.plan.tensor_parallel = e.plan.context_parallel = e.plan.pipeline_parallel = 1;
+    e.plan.framework = FrameworkKind::transformers, e.plan.trained = TrainedPart::lora, e.plan.lora_rank = 32;
+    e.plan.recompute = Recompute::full, e.plan.zero = Zero::none;
+    const auto proposed = [&] {
+        const Estimated now = choose(e.space()).value().estimate;
+        return changes_that_save(e.space(), now.plan, now);
+    };
+    const auto is_pair = [](const Change& one) { return tests::said(one.label).find("change.both ") == 0; };
+    std::vector<Change> all = proposed();
+    REQUIRE(is_pair(all.front()));
+    CHECK(all.front().set == Json{{"loss", "tiled"}, {"zero", "weights"}});
+    for (const Change& one : all) CHECK((is_pair(one) || one.set.contains("gpus") || one.after.verdict.fit != Fit::fits));
+    for (const Change& one : all) CHECK((!is_pair(one) || one.after.verdict.fit == Fit::fits));
+    e.plan.zero = Zero::weights, e.plan.micro_batch = 1;  // now one is enough
+    all = proposed();
+    CHECK(all.front().after.verdict.fit == Fit::fits);
+    CHECK(std::none_of(all.begin(), all.end(), is_pair));
+}
+
 TEST_CASE("changes: what is already done is not proposed") {
     Example e = llama_70b();
     e.plan.recompute = Recompute::full;
