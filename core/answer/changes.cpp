@@ -4,6 +4,7 @@
 #include "plan/rules.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace fourfold {
 
@@ -23,17 +24,15 @@ class Proposals {
     void add(Text label, Text touches, Edit&& change) {
         Plan plan = space_.plan;
         change(plan);
-        add_plan(std::move(label), std::move(touches), plan);
+        if (auto made = change_of(std::move(label), std::move(touches), plan)) insert(std::move(*made));
     }
-    // Two of those that do not make it fit alone, on the same GPUs; the first of them save most. Only pairs that do are kept.
+    // Two of those that do not make it fit alone, on the same GPUs, of those that save most. Only pairs that do are kept.
     void add_pairs() {
-        const std::vector<Change> alone = list;
         std::vector<const Change*> first;
-        for (const Change& one : alone)
-            if (!one.set.contains("gpus") && !one.set.contains("trained")) first.push_back(&one);
-        std::sort(first.begin(), first.end(), [](const Change* a, const Change* b) { return a->saved_bytes > b->saved_bytes; });
+        for (const Change& one : list)
+            if (!one.set.contains("gpus")) insert_sorted(first, &one, saves_more);
         if (first.size() > kMostPaired) first.resize(kMostPaired);
-        needs_fit_ = true;
+        std::vector<Change> pairs;
         for (std::size_t i = 0; i < first.size(); ++i)
             for (std::size_t j = i + 1; j < first.size(); ++j) {
                 Plan plan = space_.plan;
@@ -42,18 +41,10 @@ class Proposals {
                     FieldReader reader(one->set, none);
                     visit_fields(plan, reader);
                 }
-                add_plan(Text("change.both").with("first", first[i]->label).with("second", first[j]->label), {}, plan);
+                auto pair = change_of(Text("change.both").with("first", first[i]->label).with("second", first[j]->label), {}, plan);
+                if (pair && makes_fit(*pair)) pairs.push_back(std::move(*pair));
             }
-        needs_fit_ = false;
-    }
-    void add_plan(Text label, Text touches, const Plan& plan) {
-        const auto chosen = choose({space_.model, plan, space_.gpu, space_.method, space_.cluster, space_.exploration});
-        if (!chosen) return;
-        const Estimated& after = chosen->estimate;
-        const double saved = now_.verdict.whole_bytes - after.verdict.whole_bytes;
-        if (saved < kLeastSaved * space_.gpu.memory_bytes || (needs_fit_ && after.verdict.fit != Fit::fits)) return;
-        insert_sorted(list, Change{difference(plan), std::move(label), std::move(touches), after, saved, after.seconds - now_.seconds},
-                      [this](const Change& a, const Change& b) { return is_before(a, b); });
+        for (Change& pair : pairs) insert(std::move(pair));
     }
     // The next larger value of a degree that keeps every rule, of those that a search tries.
     void grow(std::int64_t Plan::*degree, std::int64_t most, const char* label, const char* touches) {
@@ -74,6 +65,18 @@ class Proposals {
     std::vector<Change> list;
 
  private:
+    std::optional<Change> change_of(Text label, Text touches, const Plan& plan) const {
+        const auto chosen = choose({space_.model, plan, space_.gpu, space_.method, space_.cluster, space_.exploration});
+        if (!chosen) return std::nullopt;
+        const Estimated& after = chosen->estimate;
+        const double saved = now_.verdict.whole_bytes - after.verdict.whole_bytes;
+        if (saved < kLeastSaved * space_.gpu.memory_bytes) return std::nullopt;
+        return Change{difference(plan), std::move(label), std::move(touches), after, saved, after.seconds - now_.seconds};
+    }
+    void insert(Change change) {
+        insert_sorted(list, std::move(change), [this](const Change& a, const Change& b) { return is_before(a, b); });
+    }
+    static bool saves_more(const Change* a, const Change* b) { return a->saved_bytes > b->saved_bytes; }
     bool is_before(const Change& a, const Change& b) const {
         const bool a_helps = makes_fit(a), b_helps = makes_fit(b);
         if (a_helps != b_helps) return a_helps;
@@ -95,7 +98,6 @@ class Proposals {
     const SearchSpace& space_;
     const Plan& shown_;
     const Estimated& now_;
-    bool needs_fit_ = false;
 };
 
 // A field that may be open is set.

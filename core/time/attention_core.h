@@ -47,12 +47,9 @@ class AttentionCore : TimeSymbols<N> {
         const N memory = on_.stream();
         const std::size_t dropout = p_.attention_dropout ? 1 : 0;
         const bool single = row_of(p_.framework).single_operations;
-        N bytes_forward = on_.of(single ? kSingleScores[0] : kScoreForward[dropout]) * scores,
-          bytes_backward = on_.of(single ? kSingleScores[1] : kScoreBackward[dropout]) * scores;
-        if (single && m_.attention_sinks) {
-            bytes_forward = bytes_forward + on_.of(kSinkScores[0]) * scores;
-            bytes_backward = bytes_backward + on_.of(kSinkScores[1]) * scores;
-        }
+        const Constant* const of_single = m_.attention_sinks ? kSinkScores : kSingleScores;
+        const N bytes_forward = on_.of(single ? of_single[0] : kScoreForward[dropout]) * scores,
+                bytes_backward = on_.of(single ? of_single[1] : kScoreBackward[dropout]) * scores;
         layer.attention_forward = attention("A_f", "attention_forward", flop / rate + bytes_forward / memory);
         layer.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) layer.recomputed = flop / rate / 2 + bytes_forward / memory;

@@ -42,9 +42,8 @@ inline constexpr Constant kScoreBackward[] = {{{"i_sb", "score_bytes_backward", 
 // The same in single operations. (measured: H200, transformers 5.17, tests/evidence/made/operations.py)
 inline constexpr Constant kSingleScores[] = {{{"i_sf", "score_bytes_forward", "bytes"}, 42},
                                              {{"i_sb", "score_bytes_backward", "bytes"}, 47}};
-// One score more for every query, as gpt-oss has: bytes of a copy that joins it, the largest taken off, and rows that are then of an odd
-// length. (measured as above)
-inline constexpr Constant kSinkScores[] = {{{"i_kf", "sink_bytes_forward", "bytes"}, 29}, {{"i_kb", "sink_bytes_backward", "bytes"}, 11}};
+// With one score more for every query, as gpt-oss has: it is joined by a copy, the largest is taken off, and rows then have an odd length.
+inline constexpr Constant kSinkScores[] = {{{"i_sf", "score_bytes_forward", "bytes"}, 71}, {{"i_sb", "score_bytes_backward", "bytes"}, 58}};
 // Attention of PyTorch's with a mask: its rate over the peak, and its backward over its forward pass's. (measured as above, heads 128 wide)
 inline constexpr Constant kMaskedRate{{"e_a", "attention_share", ""}, 0.33};
 inline constexpr Constant kMaskedBackward{{"e_b", "attention_backward_share", ""}, 0.9};

@@ -25,7 +25,6 @@ class FrozenCost : TimeSymbols<N> {
     FrozenCost(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing)
         : TimeSymbols<N>(model, plan, machine, timing), adapters_(model, plan) {}
 
-    using Speed = typename Cost<N>::Speed;
     struct Passes {
         N forward = 0.0, backward = 0.0;  // seconds
         N parameters = 0.0;
@@ -55,9 +54,9 @@ class FrozenCost : TimeSymbols<N> {
     }
 
     // Of a frozen matrix there is no gradient, and it may have to be unpacked first.
-    [[gnu::noinline]] Passes of_matrix(const Part& matrix, const Speed& speed, const N& tokens, const N& columns, const N& rows) const {
-        Passes both{T::on_.gemm(Pass::forward, matrix, speed, tokens, columns, rows),
-                    T::on_.gemm(Pass::input, matrix, speed, tokens, rows, columns), N(0.0)};
+    [[gnu::noinline]] Passes of_matrix(const Part& matrix, const N& rate, const N& tokens, const N& columns, const N& rows) const {
+        Passes both{T::on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows),
+                    T::on_.gemm(Pass::input, matrix, rate, tokens, rows, columns), N(0.0)};
         if (!is_packed(p_)) return both;
         const N unpacks = unpacking(columns * rows);
         both.forward = both.forward + unpacks, both.backward = both.backward + unpacks;

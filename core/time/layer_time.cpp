@@ -26,10 +26,10 @@ namespace fourfold {
 
 namespace {
 
-// The weight matrices.
+// The weight matrices; those of experts are in transfers.h.
 constexpr Part kQkv{"q", "qkv"}, kOutput{"o", "attention_output"}, kUp{"u", "feed_forward_in"}, kDown{"d", "feed_forward_out"},
-    kQueryDown{"r", "query_down"}, kQuery{"q", "query"}, kKvDown{"l", "kv_down"}, kKvUp{"k", "kv_up"}, kExpertUp{"x", "expert_in"},
-    kExpertDown{"y", "expert_out"}, kSharedUp{"s", "shared_in"}, kSharedDown{"z", "shared_out"};
+    kQueryDown{"r", "query_down"}, kQuery{"q", "query"}, kKvDown{"l", "kv_down"}, kKvUp{"k", "kv_up"}, kSharedUp{"s", "shared_in"},
+    kSharedDown{"z", "shared_out"};
 
 template <class N>
 class LayerCost : TimeSymbols<N> {
@@ -74,14 +74,13 @@ class LayerCost : TimeSymbols<N> {
     }
 
     // ---- matrix multiplications
-    using Speed = typename Cost<N>::Speed;
     struct Passes {
         N forward, backward;
     };
     // Of a frozen matrix (frozen.h).
-    [[gnu::noinline]] Passes multiply_frozen(const Part& matrix, const Speed& speed, const N& tokens, const N& columns, const N& rows,
+    [[gnu::noinline]] Passes multiply_frozen(const Part& matrix, const N& rate, const N& tokens, const N& columns, const N& rows,
                                              bool gathers_input) {
-        const auto both = frozen_cost_.of_matrix(matrix, speed, tokens, columns, rows);
+        const auto both = frozen_cost_.of_matrix(matrix, rate, tokens, columns, rows);
         adapters(both);
         if (gathers_input) add(hides_input_, both.backward);
         add(frozen_, columns * rows);
@@ -97,11 +96,11 @@ class LayerCost : TimeSymbols<N> {
     Passes multiply(const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
         return multiply_at(rate_, matrix, tokens, columns, rows, gathers_input);
     }
-    Passes multiply_at(const Speed& speed, const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
-        if (p_.freezes()) return multiply_frozen(matrix, speed, tokens, columns, rows, gathers_input);
-        const N input = on_.gemm(Pass::input, matrix, speed, tokens, rows, columns);
-        const N weight = on_.gemm(Pass::weight, matrix, speed, rows, columns, tokens, T::added_gradient_bytes());
-        Passes passes{on_.gemm(Pass::forward, matrix, speed, tokens, columns, rows), input + weight};
+    Passes multiply_at(const N& rate, const Part& matrix, const N& tokens, const N& columns, const N& rows, bool gathers_input) {
+        if (p_.freezes()) return multiply_frozen(matrix, rate, tokens, columns, rows, gathers_input);
+        const N input = on_.gemm(Pass::input, matrix, rate, tokens, rows, columns);
+        const N weight = on_.gemm(Pass::weight, matrix, rate, rows, columns, tokens, T::added_gradient_bytes());
+        Passes passes{on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows), input + weight};
         add(now_.multiply_forward, passes.forward);
         add(now_.multiply_backward, passes.backward);
         if (gathers_input) {
@@ -148,9 +147,9 @@ class LayerCost : TimeSymbols<N> {
         copies = named<N>({"T", "routed_tokens", "tokens"}, copies);
         const N each = named<N>({"T_x", "expert_tokens", "tokens"}, copies / here);
         const N forward_before = now_.multiply_forward, backward_before = now_.multiply_backward;
-        const Speed grouped{grouped_rate(), &Timing::grouped_waves};
-        const Passes up = multiply_at(grouped, kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
-        const Passes down = multiply_at(grouped, kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
+        const N rate = grouped_rate();
+        const Passes up = multiply_at(rate, kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
+        const Passes down = multiply_at(rate, kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
         // one expert's: in doubles what the sums have grown by
         const N forward = named<N>({"Q_f", "expert_forward", "seconds"}, up.forward + down.forward,
                                    value_of(now_.multiply_forward) - value_of(forward_before));

@@ -9,7 +9,7 @@
 namespace fourfold {
 
 template <class N>
-N Cost<N>::gemm(Pass pass, const Part& matrix, const Speed& speed, const N& M, const N& columns, const N& K, double output_bytes) const {
+N Cost<N>::gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const N& columns, const N& K, double output_bytes) const {
     using std::ceil, std::max;
     struct Tile {
         double m, n;
@@ -24,7 +24,7 @@ N Cost<N>::gemm(Pass pass, const Part& matrix, const Speed& speed, const N& M, c
                                 {"I", "input_gradient", "y", "input_gradient_waves"},
                                 {"W", "weight_gradient", "z", "weight_gradient_waves"}};
     const Names& names = kNames[static_cast<int>(pass)];
-    const N S = of(&Machine::processors), w = of(speed.waves);
+    const N S = of(&Machine::processors), w = of(is_grouped(matrix) ? &Timing::grouped_waves : &Timing::wave_mix);
     N work = 0.0;  // per step along K
     for (const Tile& tile : kTiles) {
         const N waves = named<N>({names.waves, names.waves_meaning, "", &matrix}, ceil(M / tile.m) * ceil(columns / tile.n) / S);
@@ -34,7 +34,7 @@ N Cost<N>::gemm(Pass pass, const Part& matrix, const Speed& speed, const N& M, c
                           : size * quantity<N>({"O_t", "tile_operations", "flop"}, flop);
         if (value_of(work) == 0 || value_of(size) < value_of(work)) work = size;
     }
-    const N compute = work * (K + of(&Timing::tile_fill)) * S / speed.rate;
+    const N compute = work * (K + of(&Timing::tile_fill)) * S / rate;
     const N traffic = (2 * (M * K + K * columns) + output_bytes * M * columns) / memory();
     return named<N>({names.seconds, names.meaning, "seconds", &matrix}, max(compute, traffic));
 }

@@ -12,6 +12,10 @@ namespace fourfold {
 enum class Pass { forward, input, weight };
 
 // Seconds of single operations, over the number type (formula.h): double in the search, Traced for the plan on the page.
+// Of experts: one group of a multiplication each.
+inline constexpr Part kExpertUp{"x", "expert_in"}, kExpertDown{"y", "expert_out"};
+inline bool is_grouped(const Part& matrix) { return &matrix == &kExpertUp || &matrix == &kExpertDown; }
+
 template <class N>
 class Cost {
  public:
@@ -69,15 +73,9 @@ class Cost {
     N spanning_rate() const { return timing_.spanning_network > 0 ? network_rate(&Timing::spanning_network) : network_rate(); }
     N network_latency() const { return machine_.measured_latency > 0 ? of(&Machine::measured_latency) : of(&Timing::network_latency); }
 
-    // Of large multiplications, and what a partly filled wave of tiles saves.
-    struct Speed {
-        Speed(N flop_per_s, double Timing::*of_waves = &Timing::wave_mix) : rate(std::move(flop_per_s)), waves(of_waves) {}
-        N rate;
-        double Timing::*waves;
-    };
     // C[M x columns] += A[M x K] B[K x columns] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory,
-    // whichever is slower. `output_bytes` per element of C; `matrix` names the weights.
-    N gemm(Pass pass, const Part& matrix, const Speed& speed, const N& M, const N& columns, const N& K, double output_bytes = 2) const;
+    // whichever is slower. `rate` for large ones, `output_bytes` per element of C; `matrix` names the weights.
+    N gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const N& columns, const N& K, double output_bytes = 2) const;
     N rate() const { return named<N>({"R_g", "gemm_rate", "flop_per_s"}, of(&Timing::gemm) * of(&Machine::peak)); }
     // Of attention and logits, whose numbers have 16 bits whatever the plan's precision.
     N peak_16() const { return of(machine_.multiplies_in_8_bits ? &Machine::peak_16 : &Machine::peak); }

@@ -1,0 +1,27 @@
+#include "plan/shares.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/framework.h"
+
+namespace fourfold {
+
+double optimizer_sharers(const Plan& p, std::int64_t ranks) {
+    if (!p.shards_optimizer()) return 1;
+    const auto holders = static_cast<double>(p.weight_copies() * (p.gpus / (ranks * p.pipeline_parallel)));
+    return std::max(1.0, std::floor(holders / static_cast<double>(p.shard_replicas)));
+}
+
+double expert_sharers(const Model& m, const Plan& p) {
+    const double sharers = optimizer_sharers(p, p.expert_tensor_parallel * p.expert_parallel);
+    if (!row_of(p.framework).joins_experts || !fully_shards(p)) return sharers;
+    const auto experts = static_cast<double>(m.experts.count);
+    return experts / std::ceil(experts / sharers);
+}
+
+double expert_padding(const Model& m, const Plan& p) {
+    return optimizer_sharers(p, p.expert_tensor_parallel * p.expert_parallel) / expert_sharers(m, p);
+}
+
+}  // namespace fourfold
