@@ -2,6 +2,7 @@
 // shell_commands.cpp.
 #include "formats/shell.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "formats/entries.h"
@@ -138,13 +139,51 @@ void ShellRun::choice(const ShellNode& node) {
     maybe(ways);
 }
 
+// Whether nothing is started there: what it sets can be followed for as often as it is run.
+static bool only_sets(const ShellNodes& nodes) {
+    return std::all_of(nodes.begin(), nodes.end(), [](const ShellNode& node) {
+        if (node.kind == ShellNode::test || node.kind == ShellNode::sum) return true;
+        if (node.kind == ShellNode::condition || node.kind == ShellNode::choice)
+            return std::all_of(node.clauses.begin(), node.clauses.end(),
+                               [](const ShellClause& one) { return only_sets(one.condition) && only_sets(one.body); });
+        return node.kind == ShellNode::simple && !node.words.empty() &&
+               (node.words[0].text == "[" ||
+                std::all_of(node.words.begin(), node.words.end(), [](const RawWord& word) { return assigned_name(word.text) > 0; }));
+    });
+}
+
+bool ShellRun::follow(const ShellNodes& body, const std::function<Truth()>& goes_on, const std::function<void()>& step) {
+    constexpr int kMostTimes = 500;
+    if (!only_sets(body)) return false;
+    const ShellVariables before = scopes_.variables;
+    for (int i = 0; i < kMostTimes; ++i) {
+        const Truth truth = goes_on();
+        if (truth == Truth::no) return true;
+        if (truth == Truth::unknown) break;
+        run(body);
+        step();
+    }
+    scopes_.variables = before;
+    return false;
+}
+
 void ShellRun::loop(const ShellNode& node) {
     const ShellClause& clause = node.clauses[0];
     if (node.name.empty()) {
-        const Truth truth = node.until ? !answer(clause.condition) : answer(clause.condition);
+        const auto goes_on = [&] { return node.until ? !answer(clause.condition) : answer(clause.condition); };
+        if (only_sets(clause.condition) && follow(clause.body, goes_on, [] {})) return;
+        const Truth truth = goes_on();
         if (truth == Truth::yes) repeat(clause.body);
         if (truth == Truth::unknown) maybe({[&] { run(clause.body); }, [] {}});
         return;
+    }
+    if (clause.patterns.size() == 3) {  // for ((i = 0; i < 8; i++))
+        assignment_or_sum(clause.patterns[0].text);
+        const auto goes_on = [&] {
+            const std::string value = values_.sum(clause.patterns[1].text);
+            return is_open(value) ? Truth::unknown : value == "0" ? Truth::no : Truth::yes;
+        };
+        if (follow(clause.body, goes_on, [&] { assignment_or_sum(clause.patterns[2].text); })) return;
     }
     ShellWords words;
     for (const RawWord& raw : node.words)
@@ -154,6 +193,14 @@ void ShellRun::loop(const ShellNode& node) {
         scopes_.set(node.name, {{words[0]}});
         return run(clause.body);
     }
+    std::size_t next = 0;
+    const auto take_next = [&] {
+        if (next == words.size()) return words.empty() ? Truth::unknown : Truth::no;
+        if (is_open(words[next].text)) return Truth::unknown;
+        scopes_.set(node.name, {{words[next++]}});
+        return Truth::yes;
+    };
+    if (follow(clause.body, take_next, [] {})) return;
     scopes_.set(node.name, {{{open_mark(node.name), node.line}}});
     for (const ShellWord& word : words) values_.compared(open_mark(node.name), word.text);
     repeat(clause.body);

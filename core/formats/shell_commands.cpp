@@ -92,6 +92,7 @@ Truth ShellRun::start(ShellCommand& found, bool piped) {
         for (std::size_t k = 1; k < found.words.size(); ++k) assignment_or_sum(found.words[k].text);
     if (name == "unset")
         for (std::size_t k = 1; k < found.words.size(); ++k) scopes_.unset(found.words[k].text);
+    if (name == "printf" && found.words.size() > 3 && found.words[1].text == "-v") values_.print(found.words);
     if (starts_nothing(name)) return Truth::yes;
     if (name == "eval") {
         again(joined_words({found.words.begin() + 1, found.words.end()}), found.line);

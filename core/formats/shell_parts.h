@@ -47,7 +47,7 @@ struct ShellNode;
 using ShellNodes = std::vector<ShellNode>;
 struct ShellClause {
     ShellNodes condition;           // of if and while
-    std::vector<RawWord> patterns;  // of case
+    std::vector<RawWord> patterns;  // of case; the three sums of a loop that counts
     ShellNodes body;
 };
 struct ShellNode {
@@ -127,6 +127,8 @@ class ShellValues {
     std::optional<std::string> document(const std::string& word, const std::vector<std::string>& documents);
     // "read -r -d '' NAME <<EOF" sets the name, "IFS=, read -ra NAMES <<< TEXT" a list.
     void read(const ShellWords& words, const std::vector<std::string>& documents, const std::string& separators);
+    // "printf -v NAME '[%s]' 0,1,1" sets the name.
+    void print(const ShellWords& words);
     bool overflowed = false;  // a value grew beyond every measure
 
  private:
@@ -143,6 +145,7 @@ class ShellValues {
     std::optional<ShellNodes> way_taken(const ShellNodes& nodes);
     Truth test(const ShellNode& node);
     std::string counted_nodes(std::string_view inside);
+    std::string list_joined(const ShellNodes& nodes);
     static std::string trimmed(const std::string& value, std::string_view operation);
     std::string filled(std::string word);
     ShellVariables& variables_;

@@ -67,6 +67,39 @@ static std::string counted(const ShellWords& words) {
     return all;
 }
 
+void ShellValues::print(const ShellWords& words) {
+    const std::string &name = words[2].text, &format = words[3].text;
+    std::string text;
+    std::size_t next = 4;
+    bool known = true;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+        if (format[i] == '%' && i + 1 < format.size() && (format[i + 1] == 's' || format[i + 1] == 'd')) {
+            text += next < words.size() ? words[next].text : "";
+            ++next, ++i;
+        } else {
+            known = known && format[i] != '%' && format[i] != '\\';
+            text += format[i];
+        }
+    }
+    known = known && next >= words.size();  // it begins anew where words are left
+    set(name, {{{known ? text : open_mark(name), words[2].line}}});
+}
+
+// $(IFS=,; echo "${LIST[*]}"): the words of the list, between which stands the first sign of IFS; nothing for other commands.
+std::string ShellValues::list_joined(const ShellNodes& nodes) {
+    const auto is_simple = [](const ShellNode& node, std::size_t words) {
+        return node.kind == ShellNode::simple && node.link == ShellNode::first && node.words.size() == words;
+    };
+    if (nodes.size() != 2 || !is_simple(nodes[0], 1) || !is_simple(nodes[1], 2) || nodes[1].words[0].text != "echo") return "";
+    const std::string &own = nodes[0].words[0].text, &list = nodes[1].words[1].text;
+    if (!own.starts_with("IFS=") || !list.starts_with("\"${") || !list.ends_with("[*]}\"")) return "";
+    const std::string between = text(std::string_view(own).substr(4)).substr(0, 1);
+    std::string all;
+    for (const ShellWord& word : value_of(std::string_view(list).substr(3, list.size() - 8)).words)
+        all += (all.empty() ? "" : between) + word.text;
+    return all;
+}
+
 // What a command inside of another one would print, for those that only calculate.
 std::string ShellValues::substitution(std::string_view inside) {
     if (std::string nodes = counted_nodes(inside); !nodes.empty()) return nodes;
@@ -75,6 +108,7 @@ std::string ShellValues::substitution(std::string_view inside) {
     if (nodes.empty() && complete) return "";  // a comment among arguments: `# sizes`
     const auto unknown = [&] { return open_mark(joined({"$(", inside.substr(0, 40), ")"})); };
     if (!complete) return unknown();
+    if (std::string list = list_joined(nodes); !list.empty()) return list;
     const auto way = way_taken(nodes);
     if (way && way->empty()) return "";
     if (!way || way->front().kind != ShellNode::simple) return unknown();

@@ -33,6 +33,8 @@ class ShellRun {
     void condition(const ShellNode& node, std::size_t i);
     void choice(const ShellNode& node);
     void loop(const ShellNode& node);
+    // A loop in which nothing is started, as often as it is run; false where that is not known.
+    bool follow(const ShellNodes& body, const std::function<Truth()>& goes_on, const std::function<void()>& step);
     // More than once: what is another value after a second time is open.
     void repeat(const ShellNodes& body);
     // Several ways to go on, of which the text does not say which: what differs afterwards is open.

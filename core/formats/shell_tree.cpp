@@ -132,8 +132,14 @@ class Parser {
 
     // "for ((i = 0; i < 8; i++))" has a name and no words.
     void each(ShellNode& node) {
+        ShellClause clause;
         if (at_ < tokens_.size() && tokens_[at_].kind == ShellToken::sum) {
             const std::string& text = tokens_[at_++].raw.text;
+            for (std::size_t from = 0; from <= text.size() && clause.patterns.size() < 3;) {
+                const std::size_t end = std::min(text.find(';', from), text.size());
+                clause.patterns.push_back({text.substr(from, end - from), node.line});
+                from = end + 1;
+            }
             const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
             node.name = text.substr(begin, name_end(text, begin) - begin);
             if (node.name.empty()) node.name = "((" + text.substr(0, 20) + "))";
@@ -145,7 +151,7 @@ class Parser {
                 node.words.push_back(tokens_[at_].raw);
             ++at_;
         }
-        body_of_loop(node, {});
+        body_of_loop(node, std::move(clause));
     }
 
     void choice(ShellNode& node) {

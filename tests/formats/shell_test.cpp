@@ -141,6 +141,19 @@ TEST_CASE("a shell script: schedulers and documents") {
     CHECK(read.commands.back().words[1].text == "4");
 }
 
+TEST_CASE("a shell script: a loop that starts nothing is followed for as often as it is run") {
+    const auto word = [](const std::string& text) { return read_shell(text + "\npython a.py $X").commands.back().words[2].text; };
+    const std::string list = "N=4\nfor ((i = 0; i < N; i++)); do\n  if (( i < 1 )); then list+=(0); else list+=(1); fi\ndone\n";
+    CHECK(word(list + "X=$(IFS=','; echo \"${list[*]}\")") == "0,1,1,1");
+    CHECK(word(list + "printf -v X \"[%s]\" \"$(IFS=', '; echo \"${list[*]}\")\"") == "[0,1,1,1]");
+    CHECK(word("for one in a b c; do X+=$one; done") == "abc");
+    CHECK(is_open(word("for ((i = 0; i < $M; i++)); do X=$i; done")));
+    CHECK(is_open(word("for ((i = 0; i < 600; i++)); do X=$i; done")));
+    CHECK(is_open(word("for one in a b $M; do X=$one; done")));
+    CHECK(is_open(word("printf -v X '%05d' 3")));
+    CHECK(is_open(word("for one in a b; do X=$one; python b.py; done")));
+}
+
 TEST_CASE("a shell script: whatever stands there, it ends soon, and what grows without end is said") {
     CHECK(read_shell("A=xx\nfor i in 1; do A=$A$A; done").complete);
     std::string doubling = "A=xxxxxxxx\n";
