@@ -146,17 +146,57 @@ Size of_scheduler(const ShellWords& words) {
     return size;
 }
 
+// deepspeed --include localhost:0,1,2,3; of several nodes: worker-1:0,1@worker-2:0,1
+Size of_included(std::string_view included, Size size) {
+    std::int64_t nodes = 0, all = 0, each = 0;
+    bool same = true;
+    while (!included.empty()) {
+        const std::string_view node = included.substr(0, included.find('@'));
+        included.remove_prefix(std::min(node.size() + 1, included.size()));
+        const std::int64_t devices = node.find(':') == std::string_view::npos ? 0 : devices_in(node.substr(node.find(':') + 1));
+        if (devices == 0) return size;
+        same = same && (nodes == 0 || devices == each);
+        ++nodes, all += devices, each = devices;
+    }
+    if (nodes == 0) return size;
+    if (!same) return {.nodes = {}, .per_node = {}, .all = all};
+    size.per_node = each;
+    if (!size.nodes || nodes > 1) size.nodes = nodes;
+    return size;
+}
+
+// Ai2's mason.py starts what stands behind "--" on nodes of its own, and tells accelerate how many processes they hold.
+Size of_mason(const ShellWords& words) {
+    const auto mason = std::find_if(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("mason.py"); });
+    const auto end = std::find_if(mason, words.end(), [](const ShellWord& word) { return word.text == "--"; });
+    const ShellWords own(mason, end);
+    Size size;
+    fill(size.per_node, option(own, {"--gpus"}));
+    fill(size.nodes, option(own, {"--num_nodes"}));
+    if (size.per_node && !size.nodes) size.nodes = 1;
+    return size;
+}
+
+// Relax: --resource '{"actor": [1, 8], "rollout": [1, 4]}', of which the actor trains.
+std::optional<std::int64_t> actor_gpus(std::string_view resource) {
+    constexpr std::string_view kActor = "\"actor\":[1,";
+    std::string text(resource);
+    std::erase(text, ' ');
+    const std::size_t at = text.find(kActor);
+    if (at == std::string::npos) return std::nullopt;
+    const std::size_t begin = at + kActor.size();
+    return last_number(std::string_view(text).substr(begin, text.find(']', begin) - begin));
+}
+
 Size of_launcher(const ShellWords& words) {
+    if (const Size mason = of_mason(words); mason.known()) return mason;
     Size size;
     fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines", "--actor-num-nodes"}));
     fill(size.per_node,
          option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node", "--actor-num-gpus-per-node"}));
     fill(size.all, option(words, {"--num_processes", "--world_size"}));
-    // deepspeed --include localhost:0,1,2,3
-    if (const std::string included = option(words, {"--include", "-i"});
-        included.find(':') != std::string::npos && included.find('@') == std::string::npos)
-        if (const std::int64_t devices = devices_in(included.substr(included.find(':') + 1)); devices > 0 && !size.per_node)
-            size.per_node = devices, size.nodes = size.nodes.value_or(1);
+    if (!size.all) size.all = actor_gpus(option(words, {"--resource"}));
+    if (const std::string included = option(words, {"--include", "-i"}); !size.per_node) size = of_included(included, size);
     if (!words.empty() && words[0].text == "msrun") {  // of MindSpore
         fill(size.all, option(words, {"--worker_num"}));
         fill(size.per_node, option(words, {"--local_worker_num"}));
@@ -330,8 +370,9 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
     if (factory || in.has("swift")) read_one_node(command, in);
     if (!in.job.contains("gpus")) read_visible(script, command, words, factory, in);
+    if (of_mason(words).known()) in.text("gpus", "gpus");
     for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include",
-                            "actor_num_nodes", "actor_num_gpus_per_node"})
+                            "actor_num_nodes", "actor_num_gpus_per_node", "resource"})
         if (in.has(key)) in.text(key, "gpus");
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "formats/read_megatron.h"
+#include "formats/shell.h"
 
 namespace fourfold {
 
@@ -145,7 +146,20 @@ bool names_an_encoder(std::string_view name) {
     });
 }
 
+// "${MODELS}/Llama-2-70b-hf": which folder it is in says nothing about a model that is known.
+static void leave_open_folder(Import& in, std::string_view key) {
+    const auto entry = std::find_if(in.entries.rbegin(), in.entries.rend(), [&](const Entry& one) { return one.key == key; });
+    if (entry == in.entries.rend() || entry->open.empty() || !entry->value.is_string()) return;
+    const std::string path = entry->value.get<std::string>();
+    const std::size_t cut = path.rfind(kClose);
+    const std::size_t folder = cut == std::string::npos ? cut : path.find('/', cut);
+    if (folder == std::string::npos || named_model(path.substr(folder + 1)) == nullptr) return;
+    in.become(*entry, key, path.substr(folder + 1));
+    entry->open.clear();
+}
+
 bool take_named_model(Import& in, std::string_view key) {
+    leave_open_folder(in, key);
     const auto name = in.text(key, "model");
     if (!name) return false;
     const CatalogModel* found = named_model(*name);

@@ -37,7 +37,18 @@ constexpr std::pair<const char*, const char*> kSettings[] = {{"TP", "tensor_mode
                                                              {"GLOBAL_BATCH_SIZE", "global_batch_size"},
                                                              {"SEQ_LENGTH", "seq_length"},
                                                              {"NUM_LAYERS", "num_layers"},
-                                                             {"HIDDEN_SIZE", "hidden_size"}};
+                                                             {"HIDDEN_SIZE", "hidden_size"},
+                                                             // Argonne's Megatron-DeepSpeed, ALCF/helpers.sh
+                                                             {"MICRO_BATCH", "micro_batch_size"},
+                                                             {"GLOBAL_BATCH", "global_batch_size"},
+                                                             {"GRAD_ACC_STEPS", "gradient_accumulation_steps"},
+                                                             {"SEQ", "seq_length"},
+                                                             {"NLAYERS", "num_layers"},
+                                                             {"HIDDEN", "hidden_size"},
+                                                             {"HEADS", "num_attention_heads"},
+                                                             {"NUM_KV_HEAD", "num_key_value_heads"},
+                                                             {"FFN_HIDDEN_SIZE", "ffn_hidden_size"},
+                                                             {"ZERO_STAGE", "zero_stage"}};
 
 // What a reader is asked for where a script does not say it, and the argument that would.
 constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
@@ -64,7 +75,7 @@ bool sets_a_job(const ShellCommand& command) {
             return !one.second.empty() && std::find(names.begin(), names.end(), one.first) != names.end();
         });
     };
-    return has({"TP"}) && has({"PP"}) && has({"MBS", "MICRO_BATCH_SIZE", "GBS", "GLOBAL_BATCH_SIZE"});
+    return has({"TP"}) && has({"PP"}) && has({"MBS", "MICRO_BATCH_SIZE", "MICRO_BATCH", "GBS", "GLOBAL_BATCH_SIZE"});
 }
 
 // The script that such a command starts is told the rest by what is set before: batch and length, the model by its name, the precision.
@@ -349,8 +360,11 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
         for (const ShellCommand& command : script.commands)
             if (sets_a_job(command) && read.jobs.size() < kMostJobs)
                 read.jobs.push_back({title_of(command), command.line, read_command(script, command, set, true)});
-    if (const ShellCommand names = all_variables(script); read.jobs.empty() && sets_a_job(names))
+    if (ShellCommand names = all_variables(script); read.jobs.empty() && sets_a_job(names)) {
+        names.words = all_lists(script).words;
         read.jobs.push_back({"", names.line, read_command(script, names, set, true)});
+        if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
+    }
     // The program may be anybody's, and its configuration stands in the script.
     if (std::vector<Entry> document = deepspeed_documents(script); read.jobs.empty() && !document.empty()) {
         ReadJob job;

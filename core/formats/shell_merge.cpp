@@ -36,7 +36,7 @@ static bool is_argument(const ShellWord& word) { return word.text.starts_with("-
 struct WordRange {
     const ShellWords& words;
     std::size_t begin, end;
-    bool ends_at(std::size_t i) const { return i >= end || is_argument(words[i]); }
+    bool ends_at(std::size_t i) const { return i >= end || is_argument(words[i]) || words[i].text.ends_with(".py"); }
 };
 struct CommonRun {
     std::size_t one = 0, other = 0, length = 0;

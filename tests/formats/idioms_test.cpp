@@ -163,14 +163,22 @@ TEST_CASE("a script: lists by name, shifts, quotes inside of quotes") {
                      kSizes.substr(0, kSizes.size() - 7))["notes"]) == "");
 }
 
-TEST_CASE("a script: what grows with every turn of a loop is open, what is set in it is not") {
+TEST_CASE("a script: what grows with every turn of a loop is open where the turns are, what is set in it is not") {
     const std::string run = "torchrun --nproc_per_node 8 p.py " + kSizes;
-    const Json job =
-        job_of("L=0\nT=1\nfor ((i=1; i<8; i++)); do L=$((L+2)); T=4; done\n" + run + "--num-layers $L --tensor-model-parallel-size $T");
-    CHECK(some(job, {"tensor_parallel", "model"}) == "tensor_parallel=4 model=?");
-    CHECK(job["keys"].dump().find(R"("names":["L"])") != std::string::npos);
-    CHECK(some(job_of("N=1\nwhile [ $N -lt 8 ]; do N=$((N*2)); done\n" + run + "--context-parallel-size $N"), {"context_parallel"}) ==
-          "context_parallel=?");
+    const auto turns = [&](const std::string& most) {
+        return job_of("L=0\nT=1\nfor ((i=1; i<" + most + "; i++)); do L=$((L+2)); T=4; done\n" + run +
+                      "--num-layers $L --tensor-model-parallel-size $T");
+    };
+    CHECK(some(turns("M"), {"model"}) == "model=?");
+    CHECK(turns("M")["keys"].dump().find(R"("names":["L"])") != std::string::npos);
+    CHECK(some(turns("8"), {"tensor_parallel"}) == "tensor_parallel=4");
+    CHECK(turns("8")["job"]["model"]["num_hidden_layers"] == 14);
+    const auto context = [&](const std::string& most) {
+        return some(job_of("N=1\nwhile [ $N -lt " + most + " ]; do N=$((N*2)); done\n" + run + "--context-parallel-size $N"),
+                    {"context_parallel"});
+    };
+    CHECK(context("8") == "context_parallel=8");
+    CHECK(context("$M") == "context_parallel=?");
     CHECK(some(job_of("T=2\nfor A in \"$@\"; do T=8; done\n" + run + "--tensor-model-parallel-size $T"), {"tensor_parallel"}) ==
           "tensor_parallel=2");
     CHECK(script("for T in 1 2; do " + run + "--tensor-model-parallel-size $T; done\n")["jobs"].size() == 1);
@@ -278,4 +286,52 @@ TEST_CASE("torchtitan: a flavor that is the size of the model of that name") {
 
 TEST_CASE("gpt-neox: what none of its files says is not made up") {
     CHECK(some(first_of("pipe-parallel-size = 1\nnum-layers = 4\nhidden-size = 64\n"), {"precision"}) == "precision=?");
+}
+
+TEST_CASE("a script: GPUs of several nodes by their numbers, and those of a launcher around the launcher") {
+    const auto gpus = [](const std::string& start) { return some(job_of(start + " " + kSizes), {"gpus", "gpus_per_node"}); };
+    CHECK(gpus("deepspeed --include worker-1:0,1@worker-2:6,7 pretrain_gpt.py") == "gpus=4 gpus_per_node=2");
+    CHECK(gpus("deepspeed --include worker-1:0,1@worker-2:7 pretrain_gpt.py") == "gpus=3 gpus_per_node=?");
+    CHECK(gpus("deepspeed --include worker-1@worker-2 pretrain_gpt.py") == "gpus=? gpus_per_node=?");
+    const std::string relax = "ray job submit -- python3 -m relax.entrypoints.train --resource ";
+    CHECK(gpus(relax + R"('{"sft": [1, 0], "actor": [1, 8]}')") == "gpus=8 gpus_per_node=?");
+    CHECK(gpus(relax + R"('{"actor": [2, 8]}')") == "gpus=? gpus_per_node=?");
+    const std::string mason = "python mason.py --cluster a/b --gpus 8 ";
+    const std::string sft =
+        "-- accelerate launch --num_processes 8 open_instruct/finetune.py --model_name_or_path Qwen/Qwen3-8B --max_seq_length 4096 "
+        "--per_device_train_batch_size 1 --gradient_accumulation_steps 2\n";
+    CHECK(some(job_of(mason + "--num_nodes 4 " + sft), {"gpus", "global_batch"}) == "gpus=32 global_batch=64");
+    CHECK(some(job_of(mason + sft), {"gpus", "global_batch"}) == "gpus=8 global_batch=16");
+}
+
+TEST_CASE("a script: two ways with other programs keep the launcher's last number") {
+    const std::string text =
+        "if [ \"$1\" = convert ]; then\n  ARGS=\"deepspeed --num_nodes 2 --num_gpus 8 convert.py --save a\"\nelse\n"
+        "  ARGS=\"deepspeed --num_nodes 2 --num_gpus 8 train.py --load a\"\nfi\neval \"$ARGS " +
+        kSizes + "\"\n";
+    CHECK(some(job_of(text), {"gpus", "micro_batch"}) == "gpus=16 micro_batch=1");
+}
+
+TEST_CASE("a script: a model below a folder that is not said") {
+    const auto model = [](const std::string& path) {
+        return some(job_of("torchrun --nproc_per_node 8 train.py --model_name_or_path " + path + " --per_device_train_batch_size 1\n"),
+                    {"model"});
+    };
+    CHECK(model("$ROOT/Llama-2-70b-hf") == R"(model="llama-2-70b")");
+    CHECK(model("$ROOT/ours") == "model=?");
+    CHECK(model("$ROOT/Llama-2-70b-$KIND") == "model=?");
+}
+
+TEST_CASE("a script: sizes by the names of Argonne's helper, which writes the command") {
+    const Json job = job_of(
+        "#PBS -l select=8\nexport NLAYERS=4\nexport HIDDEN=512\nexport FFN_HIDDEN_SIZE=$((3*HIDDEN))\nexport HEADS=8\nexport "
+        "NUM_KV_HEAD=4\n"
+        "export SEQ=1024\nexport PP=4\nexport TP=1\nexport MICRO_BATCH=1\nexport ZERO_STAGE=1\n"
+        "extra=\"--num-experts 4 --topk 2 --moe-expert-parallel-size 4\"\nsource ALCF/helpers.sh\nsetup $extra\neval \"${run_cmd[*]}\"\n",
+        {{"vocab_size", "1000"}});
+    CHECK(some(job, {"pipeline_parallel", "expert_parallel", "micro_batch", "sequence_length", "zero", "gpus"}) ==
+          R"(pipeline_parallel=4 expert_parallel=4 micro_batch=1 sequence_length=1024 zero="optimizer" gpus=?)");
+    REQUIRE(job["job"].contains("model"));
+    CHECK(job["job"]["model"]["intermediate_size"] == 1536);
+    CHECK(job["job"]["model"]["num_key_value_heads"] == 4);
 }
