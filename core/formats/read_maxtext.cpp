@@ -205,6 +205,15 @@ constexpr std::string_view kQuietOfMaxText[] = {"base_output_directory",
                                                 "per_device*",
                                                 "allow_split*"};
 
+// "lora.enable_lora=true lora.lora_rank=8", of its post-training.
+static void read_lora(Import& in) {
+    if (!in.on("lora.enable_lora", "trained")) return;
+    read_adapters(in, {"lora.lora_rank", "lora.lora_module_path", "", "", lora_all});
+    if (!in.has("lora.lora_rank")) in.job.erase("lora_rank");
+    if (!in.has("lora.lora_module_path")) in.job.erase("lora_targets");
+    in.mark_all({"lora.lora_alpha", "lora.lora_restore_path"}, Fate::no_number);
+}
+
 void read_maxtext(Import& in) {
     in.mark_all(kQuietOfMaxText, Fate::no_number);
     read_axes(in);
@@ -255,6 +264,7 @@ void read_maxtext(Import& in) {
     if (in.on("optimizer_memory_host_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
     if (in.on("parameter_memory_host_offload", ""))
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "parameter_memory_host_offload"));
+    read_lora(in);
     refuse_adapters(in, {"use_lora", "lora_input_adapters_path", "use_dpo"});
     leave_base(in);
     ask_rest(in);

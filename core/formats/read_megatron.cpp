@@ -164,6 +164,7 @@ static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     if (aware && bytes(first) != bytes(second)) in.notes.emplace_back("import_plan.note.two_moments");
     const auto part = in.number("optimizer_offload_fraction", "optimizer_offload");
     const bool overlaps = in.on("overlap_cpu_optimizer_d2h_h2d", "optimizer_offload_overlap");
+    if (in.on("swap_optimizer", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;  // MindSpeed
     if (!in.on("optimizer_cpu_offload", "optimizer_offload")) return;
     if (overlaps) in.job["optimizer_offload_overlap"] = "overlapped";
     in.job["optimizer_offload"] = part.value_or(defaults.offload_fraction);

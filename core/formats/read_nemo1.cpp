@@ -255,8 +255,8 @@ void take_restored_model(Import& in) {
 
 int nemo1_likeness(const std::vector<Entry>& entries) {
     if (const int launcher = count_like(entries, {"training.model.*"}); launcher > 0) return launcher;
-    const int below =
-        count_like(entries, {"model.*model_parallel_size", "training.model.*model_parallel_size", "*model.encoder_seq_length"});
+    const int below = count_like(entries, {"model.*model_parallel_size", "training.model.*model_parallel_size", "*model.encoder_seq_length",
+                                           "model.peft.peft_scheme", "model.data.train_ds.*"});
     return below > 0 ? count_like(entries, {"trainer.*", "training.trainer.*", "*model.encoder_seq_length", "exp_manager.*",
                                             "*model.megatron_amp_O2", "*model.activations_checkpoint*"})
                      : 0;

@@ -312,3 +312,11 @@ TEST_CASE("What a command leaves to a file or to a function elsewhere is asked f
     CHECK(alone["format"] == "llama-factory");
     CHECK(some(alone["jobs"][0], {"gpus", "micro_batch"}) == "gpus=3 micro_batch=?");
 }
+
+TEST_CASE("MindSpeed-LLM: states of the optimizer are swapped to the host") {
+    const std::string script =
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+        "--micro-batch-size 1 --global-batch-size 16 --vocab-size 1000 --bf16 --use-distributed-optimizer ";
+    CHECK(some(first_of_script(script + "--swap-optimizer"), {"optimizer_offload"}) == "optimizer_offload=1.0");
+    CHECK(some(first_of_script(script), {"optimizer_offload"}) == "optimizer_offload=?");
+}
