@@ -371,6 +371,8 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
     if (factory || in.has("swift")) read_one_node(command, in);
     if (!in.job.contains("gpus")) read_visible(script, command, words, factory, in);
     if (of_mason(words).known()) in.text("gpus", "gpus");
+    if (!words.empty() && words[0].text == "msrun")
+        for (const char* key : {"worker_num", "local_worker_num"}) in.text(key, "gpus");
     for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include",
                             "actor_num_nodes", "actor_num_gpus_per_node", "resource"})
         if (in.has(key)) in.text(key, "gpus");

@@ -1,6 +1,7 @@
 // Forks of Megatron-LM that have arguments of their own: MindSpeed-LLM (ModelLink), mindspeed_llm/features_manager and
 // mindspeed_llm/training/arguments.py; slime, slime/backends/megatron_utils/arguments.py.
 #include <algorithm>
+#include <vector>
 
 #include "formats/keys.h"
 #include "formats/named_model.h"
@@ -19,6 +20,7 @@ static constexpr KeyRow kForks[] = {
     {"distribute_checkpointed_activations", "distribute_saved_activations"},  // Megatron-LM to 2.5
     {"pipe_parallel_size", "pipeline_model_parallel_size"},                   // DeepSpeedExamples, Megatron-LM of 2020 in 3D
     {"gas", "gradient_accumulation_steps"},
+    {"num_nextn_predict_layers", "mtp_num_layers"},  // AIAK
     // Megatron-LM, examples/mimo: of the model of language behind encoders.
     {"llm_tp", "tensor_model_parallel_size"},
     {"llm_pp", "pipeline_model_parallel_size"},
@@ -67,6 +69,51 @@ static void drop_places(Import& in) {
     if (depth > 1 && none > 0) in.derive(*said(in, "noop_layers"), "decoder_last_pipeline_num_layers", each - none);
 }
 
+// The numbers of "8,7,8"; none where something else stands there.
+static std::vector<std::int64_t> numbers_of(const Entry& entry) {
+    std::vector<std::int64_t> numbers;
+    const std::string text = entry.value.is_string() ? entry.value.get<std::string>() + "," : "";
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find(',', at);
+        const std::string one = text.substr(at, end - at);
+        if (one.empty() || one.size() > 4 || one.find_first_not_of("0123456789") != std::string::npos) return {};
+        numbers.push_back(std::stoll(one));
+        at = end + 1;
+    }
+    return numbers;
+}
+
+// Layers of each stage: MindSpeed-LLM's "--num-layer-list 4,5", AIAK's "--custom-pipeline-layers 4,5".
+static void name_stages(Import& in) {
+    const bool chunks = in.has("num_layers_per_virtual_pipeline_stage") || in.has("num_virtual_stages_per_pipeline_rank");
+    for (const char* key : {"num_layer_list", "custom_pipeline_layers"}) {
+        Entry* const list = said(in, key);
+        if (list == nullptr || chunks || in.has("pipeline_model_parallel_layout")) continue;
+        const std::vector<std::int64_t> layers = numbers_of(*list);
+        const auto stages = in.whole("pipeline_model_parallel_size", "pipeline_parallel");
+        if (layers.size() < 2 || stages != static_cast<std::int64_t>(layers.size())) continue;
+        std::string layout = "E";
+        for (std::size_t i = 0; i < layers.size(); ++i) layout += (i > 0 ? "|t*" : "t*") + std::to_string(layers[i]);
+        for (std::int64_t i = std::min<std::int64_t>(in.whole("mtp_num_layers", "layout").value_or(0), 9); i > 0; --i) layout += "m";
+        in.become(*list, "pipeline_model_parallel_layout", layout + "L");
+    }
+}
+
+// AIAK: of each stage so many layers are computed again; the most of them where they are not the same.
+static void name_recomputed(Import& in) {
+    Entry* const list = said(in, "custom_pipeline_recompute_layers");
+    Entry* const method = said(in, "recompute_method");
+    if (list == nullptr || method == nullptr || in.has("recompute_num_layers")) return;
+    const std::vector<std::int64_t> layers = numbers_of(*list);
+    if (layers.empty()) return;
+    const Entry* const all = said(in, "custom_pipeline_layers");
+    const bool each = all != nullptr && all->value == list->value;
+    if (each) in.become(*method, "recompute_method", "uniform");
+    const auto [least, most] = std::minmax_element(layers.begin(), layers.end());
+    if (!each && *least != *most) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "custom_pipeline_recompute_layers"));
+    in.become(*list, "recompute_num_layers", each ? 1 : *most);
+}
+
 // How a sequence is divided: Ulysses, or the ring of Megatron-LM.
 static void name_context_way(Import& in) {
     Entry* const way = said(in, "context_parallel_algo");
@@ -95,6 +142,8 @@ void translate_forks(Import& in) {
     for (Entry& entry : in.entries)
         for (const auto& [own, usual] : kForks)
             if (entry.key == own) entry.key = usual;
+    name_recomputed(in);
+    name_stages(in);
     if (in.has("moe_tp_extend_ep")) spread_experts(in);
     if (in.has("noop_layers")) drop_places(in);
 }

@@ -179,7 +179,6 @@ constexpr std::string_view kQuietOfMaxText[] = {"base_output_directory",
                                                 "packing",
                                                 "enable_goodput*",
                                                 "monitor*",
-                                                "opt_type",
                                                 "adam_*",
                                                 "eval_*",
                                                 "log_*",
@@ -264,6 +263,10 @@ void read_maxtext(Import& in) {
     if (in.on("optimizer_memory_host_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
     if (in.on("parameter_memory_host_offload", ""))
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "parameter_memory_host_offload"));
+    if (const auto rule = in.text("opt_type", "optimizer"); rule == "sgd" || rule == "muon")
+        in.job["optimizer"] = *rule;
+    else if (rule && !rule->starts_with("adam"))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "opt_type: " + rule->substr(0, 40)));
     read_lora(in);
     refuse_adapters(in, {"use_lora", "lora_input_adapters_path", "use_dpo"});
     leave_base(in);

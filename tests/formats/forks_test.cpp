@@ -320,3 +320,23 @@ TEST_CASE("MindSpeed-LLM: states of the optimizer are swapped to the host") {
     CHECK(some(first_of_script(script + "--swap-optimizer"), {"optimizer_offload"}) == "optimizer_offload=1.0");
     CHECK(some(first_of_script(script), {"optimizer_offload"}) == "optimizer_offload=?");
 }
+
+TEST_CASE("forks of Megatron-LM: the layers of each stage are listed") {
+    const auto plan = [](const std::string& said) {
+        return first_of_script(
+            "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 9 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+            "--micro-batch-size 1 --global-batch-size 16 --vocab-size 1000 --bf16 --pipeline-model-parallel-size 2 "
+            "--recompute-granularity full --recompute-method block " +
+            said);
+    };
+    CHECK(some(plan("--recompute-num-layers 1 --num-layer-list 4,5"), {"layout", "recompute"}) ==
+          R"(layout="Et*4|t*5L" recompute="block")");
+    CHECK(some(plan("--recompute-num-layers 1 --num-layer-list 4,5,6"), {"layout"}) == "layout=?");
+    const std::string aiak = "--custom-pipeline-layers 4,5 --custom-pipeline-recompute-layers ";
+    CHECK(some(plan(aiak + "4,5"), {"layout", "recompute", "recompute_layers"}) ==
+          R"(layout="Et*4|t*5L" recompute="full" recompute_layers=1)");
+    CHECK(some(plan(aiak + "2,2"), {"recompute", "recompute_layers"}) == R"(recompute="block" recompute_layers=2)");
+    CHECK(ids(plan(aiak + "2,2")["notes"]) == "");
+    CHECK(ids(plan(aiak + "3,2")["notes"]) == "import_plan.note.not_counted");
+    CHECK(ids(plan(aiak + "4,5")["refused"]) == "");
+}
