@@ -69,10 +69,12 @@ static void drop_places(Import& in) {
     if (depth > 1 && none > 0) in.derive(*said(in, "noop_layers"), "decoder_last_pipeline_num_layers", each - none);
 }
 
-// The numbers of "8,7,8"; none where something else stands there.
+// The numbers of "8,7,8", or of several words; none where something else stands there.
 static std::vector<std::int64_t> numbers_of(const Entry& entry) {
     std::vector<std::int64_t> numbers;
-    const std::string text = entry.value.is_string() ? entry.value.get<std::string>() + "," : "";
+    std::string text;
+    for (const Json& one : entry.value.is_array() ? entry.value : Json::array({entry.value}))
+        if (one.is_string()) text += one.get<std::string>() + ",";
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = text.find(',', at);
         const std::string one = text.substr(at, end - at);
@@ -83,13 +85,25 @@ static std::vector<std::int64_t> numbers_of(const Entry& entry) {
     return numbers;
 }
 
+// FlagScale's "2 8 9 1 7": stages on one kind of GPU, with the layers of each, then those on the next.
+static std::vector<std::int64_t> of_kinds(const std::vector<std::int64_t>& said) {
+    std::vector<std::int64_t> layers;
+    for (std::size_t at = 0; at < said.size();) {
+        const std::int64_t stages = said[at++];
+        if (stages < 1 || stages > static_cast<std::int64_t>(said.size() - at)) return {};
+        for (std::int64_t i = 0; i < stages; ++i) layers.push_back(said[at++]);
+    }
+    return layers;
+}
+
 // Layers of each stage: MindSpeed-LLM's "--num-layer-list 4,5", AIAK's "--custom-pipeline-layers 4,5".
 static void name_stages(Import& in) {
     const bool chunks = in.has("num_layers_per_virtual_pipeline_stage") || in.has("num_virtual_stages_per_pipeline_rank");
-    for (const char* key : {"num_layer_list", "custom_pipeline_layers"}) {
+    for (const char* key : {"num_layer_list", "custom_pipeline_layers", "hetero_pipeline_stages"}) {
         Entry* const list = said(in, key);
         if (list == nullptr || chunks || in.has("pipeline_model_parallel_layout")) continue;
-        const std::vector<std::int64_t> layers = numbers_of(*list);
+        const bool kinds = key == std::string_view("hetero_pipeline_stages");
+        const std::vector<std::int64_t> layers = kinds ? of_kinds(numbers_of(*list)) : numbers_of(*list);
         const auto stages = in.whole("pipeline_model_parallel_size", "pipeline_parallel");
         if (layers.size() < 2 || stages != static_cast<std::int64_t>(layers.size())) continue;
         std::string layout = "E";

@@ -62,8 +62,9 @@ void read_stages(Import& in, const MegatronDefaults& defaults) {
 
 // What forks, and releases before layouts, divide layers or order the work by (MindSpeed-LLM, FlagScale, sail-sg/zero-bubble, Primus).
 static bool divides_otherwise(const Import& in) {
-    return count_like(in.entries, {"num_layer_list", "*layer_split", "standalone_embedding_stage", "noop_layers", "*schedule*_method",
-                                   "pp_schedule*", "*zero_bubble*", "*dualpipe*", "enable_zb_runtime", "enable_1f1b_v"}) > 0;
+    return count_like(in.entries,
+                      {"num_layer_list", "hetero_pipeline_stages", "*layer_split", "standalone_embedding_stage", "noop_layers",
+                       "*schedule*_method", "pp_schedule*", "*zero_bubble*", "*dualpipe*", "enable_zb_runtime", "enable_1f1b_v"}) > 0;
 }
 
 // Megatron-Core gives every chunk as many layers where nothing else is said (transformer_block.py, get_num_layers_to_build), and has one

@@ -332,6 +332,9 @@ TEST_CASE("forks of Megatron-LM: the layers of each stage are listed") {
     CHECK(some(plan("--recompute-num-layers 1 --num-layer-list 4,5"), {"layout", "recompute"}) ==
           R"(layout="Et*4|t*5L" recompute="block")");
     CHECK(some(plan("--recompute-num-layers 1 --num-layer-list 4,5,6"), {"layout"}) == "layout=?");
+    CHECK(some(plan("--recompute-num-layers 1 --hetero-pipeline-stages 1 4 1 5"), {"layout"}) == R"(layout="Et*4|t*5L")");
+    CHECK(some(plan("--recompute-num-layers 1 --hetero-pipeline-stages 2 4 5"), {"layout"}) == R"(layout="Et*4|t*5L")");
+    CHECK(some(plan("--recompute-num-layers 1 --hetero-pipeline-stages 3 4 5"), {"layout"}) == "layout=?");
     const std::string aiak = "--custom-pipeline-layers 4,5 --custom-pipeline-recompute-layers ";
     CHECK(some(plan(aiak + "4,5"), {"layout", "recompute", "recompute_layers"}) ==
           R"(layout="Et*4|t*5L" recompute="full" recompute_layers=1)");
