@@ -44,14 +44,9 @@ static bool is_slip(const Json& value) {
     if (text == nullptr || text->size() < 3 || text->size() > 6) return false;
     const std::string lower = lower_case(*text);
     constexpr std::string_view kWords[] = {"true", "false", "yes"};
-    const auto letters = [](std::string_view word) {
-        std::string sorted(word);
-        std::sort(sorted.begin(), sorted.end());
-        return sorted;
-    };
     return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
-        return lower != word &&
-               (letters(lower) == letters(word) || (std::max(word.size(), lower.size()) > 3 && edit_distance(lower, word) == 1));
+        return lower != word && (std::is_permutation(lower.begin(), lower.end(), word.begin(), word.end()) ||
+                                 (std::max(word.size(), lower.size()) > 3 && edit_distance(lower, word) == 1));
     });
 }
 

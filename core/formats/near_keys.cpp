@@ -30,12 +30,7 @@ std::string with_only(std::string_view text, Kept kept) {
 bool is_figure(char c) { return c >= '0' && c <= '9'; }
 bool is_no_mark(char c) { return kBetween.find(c) == kBetween.npos; }
 
-bool has_same_letters(std::string_view a, std::string_view b) {
-    std::string one(a), other(b);
-    std::sort(one.begin(), one.end());
-    std::sort(other.begin(), other.end());
-    return one == other;
-}
+bool has_same_letters(std::string_view a, std::string_view b) { return std::is_permutation(a.begin(), a.end(), b.begin(), b.end()); }
 
 // Slips of the pen between two words; fp4 and fp8, gpu and cpu, min and max are two things and no slip.
 std::size_t slips(std::string_view a, std::string_view b) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/sorted.h"
 #include "formats/printed_answer.h"
 
 namespace fourfold {
@@ -95,8 +96,7 @@ class Judge {
     }
 
     void say_parts() {
-        std::vector<Counted::Part> items = counted_->items;
-        std::stable_sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+        const std::vector<Counted::Part> items = sorted(counted_->items, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
         Json parts = Json::array();
         for (const Counted::Part& part : items) {
             if (parts.size() == kPartsNamed || part.bytes <= 0) break;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sorted.h"
 #include "base/text.h"
 #include "formats/named_model.h"
 #include "formats/read_megatron.h"
@@ -296,7 +297,7 @@ static bool have_one_vocabulary(const std::vector<const CatalogModel*>& known) {
 static void take_model(Import& in, Model model, std::vector<const CatalogModel*> known, std::optional<std::int64_t> vocabulary) {
     if (!vocabulary && !have_one_vocabulary(known)) return in.asked.emplace_back("vocab_size"), void();
     // Models of one shape differ in how long a sequence may be.
-    std::stable_sort(known.begin(), known.end(), [&](const CatalogModel* a, const CatalogModel* b) {
+    known = sorted(std::move(known), [&](const CatalogModel* a, const CatalogModel* b) {
         return (a->model.max_positions == model.max_positions) > (b->model.max_positions == model.max_positions);
     });
     const auto same = std::find_if(known.begin(), known.end(), [&](const CatalogModel* one) { return same_numbers(one->model, model); });

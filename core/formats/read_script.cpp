@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sorted.h"
 #include "base/text.h"
 #include "formats/documents.h"
 #include "formats/launch.h"
@@ -292,7 +293,7 @@ ShellWords texts_inside(const ShellScript& script) {
     for (const auto& [name, words] : script.variables)
         if (words.size() == 1) texts.push_back(words[0]);
     std::erase_if(texts, [](const ShellWord& text) { return !holds_command(text.text); });
-    std::stable_sort(texts.begin(), texts.end(), [](const ShellWord& a, const ShellWord& b) { return a.line < b.line; });
+    texts = sorted(std::move(texts), [](const ShellWord& a, const ShellWord& b) { return a.line < b.line; });
     texts.resize(std::min(texts.size(), kMostTexts));
     return texts;
 }

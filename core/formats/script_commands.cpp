@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 
+#include "base/sorted.h"
 #include "base/text.h"
 
 namespace fourfold {
@@ -28,7 +29,7 @@ ShellCommand all_lists(const ShellScript& script) {
                 command.words.push_back(word);
         }
     }
-    std::stable_sort(flags.begin(), flags.end(), [](const ShellWords& a, const ShellWords& b) { return a[0].line < b[0].line; });
+    flags = sorted(std::move(flags), [](const ShellWords& a, const ShellWords& b) { return a[0].line < b[0].line; });
     std::set<std::string> met;
     std::erase_if(flags, [&](const ShellWords& flag) {
         std::string text = std::to_string(flag[0].line);
