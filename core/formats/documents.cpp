@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/sorted.h"
 #include "base/text.h"
 #include "formats/document_settings.h"
 #include "formats/read_jobs.h"
@@ -60,10 +61,38 @@ NamesSet names_of(const ShellScript& script) {
     return names;
 }
 
+// Of those that it writes, the ones that the command names ("--config=./a.yml"): the longest name first.
+ShellWords named_files(const ShellScript& script, const ShellCommand& command) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < script.files.size(); ++i) {
+        const std::string& name = script.file_names[i];
+        const auto names = [&](const ShellWord& word) {
+            const std::string_view text = word.text;
+            return text.ends_with(name) && (text.size() == name.size() ||
+                                            std::string_view("/=").find(text[text.size() - name.size() - 1]) != std::string_view::npos);
+        };
+        if (!name.empty() && std::any_of(command.words.begin(), command.words.end(), names)) places.push_back(i);
+    }
+    ShellWords files;
+    for (const std::size_t i :
+         sorted(std::move(places), [&](std::size_t a, std::size_t b) { return script.file_names[a].size() > script.file_names[b].size(); }))
+        files.push_back(script.files[i]);
+    return files;
+}
+
+// Here-documents, those that the command names first where nothing in them is open.
+std::vector<std::string> documents_of(const ShellScript& script, const ShellCommand& command) {
+    std::vector<std::string> all;
+    for (const ShellWord& file : named_files(script, command))
+        if (open_names(file.text).empty()) all.push_back(file.text);
+    all.insert(all.end(), script.documents.begin(), script.documents.end());
+    return all;
+}
+
 }  // namespace
 
-std::vector<Entry> accelerate_documents(const ShellScript& script) {
-    for (const std::string& document : script.documents) {
+std::vector<Entry> accelerate_documents(const ShellScript& script, const ShellCommand& command) {
+    for (const std::string& document : documents_of(script, command)) {
         if (document.size() > kLongest) continue;
         std::vector<Entry> entries = yaml_settings(document);
         if (count_like(entries, {"distributed_type", "compute_environment"}) == 0) continue;
@@ -73,9 +102,9 @@ std::vector<Entry> accelerate_documents(const ShellScript& script) {
     return {};
 }
 
-std::vector<Entry> deepspeed_documents(const ShellScript& script) {
+std::vector<Entry> deepspeed_documents(const ShellScript& script, const ShellCommand& command) {
     const NamesSet names = names_of(script);
-    std::vector<std::string> documents = script.documents;
+    std::vector<std::string> documents = documents_of(script, command);
     for (const ShellWord& file : script.files) documents.push_back(file.text);  // with what commands in it print
     for (const std::string& document : documents) {
         if (document.size() > kLongest) continue;
@@ -114,15 +143,23 @@ std::vector<DocumentSettings> all_document_settings(const ShellScript& script, s
     return all;
 }
 
-DocumentSettings document_settings(const ShellScript& script, std::string_view only) {
-    for (const ShellWord& file : script.files)
+DocumentSettings named_settings(const ShellScript& script, const ShellCommand& command, std::string_view only) {
+    for (const ShellWord& file : named_files(script, command))
         if (DocumentSettings found = settings_in(file, only); found.reader != nullptr) return found;
     return {};
 }
 
-std::vector<Entry> launched_entries(const ShellScript& script) {
+DocumentSettings document_settings(const ShellScript& script, const ShellCommand& command, std::string_view only) {
+    if (DocumentSettings found = named_settings(script, command, only); found.reader != nullptr) return found;
+    for (std::size_t i = 0; i < script.files.size(); ++i)
+        if (script.file_names[i].find(kNameless) == std::string::npos)
+            if (DocumentSettings found = settings_in(script.files[i], only); found.reader != nullptr) return found;
+    return {};
+}
+
+std::vector<Entry> launched_entries(const ShellScript& script, const ShellCommand& command) {
     std::vector<Entry> all;
-    for (Entry& entry : accelerate_documents(script)) {
+    for (Entry& entry : accelerate_documents(script, command)) {
         const auto* const type = entry.value.get_ptr<const Json::string_t*>();
         if (entry.key == "distributed_type" && type != nullptr) {
             const std::string name = lower_case(*type);

@@ -9,19 +9,25 @@
 namespace fourfold {
 
 // Its settings, with the script's variables in them; nothing where no here-document is such a configuration.
-std::vector<Entry> deepspeed_documents(const ShellScript& script);
-std::vector<Entry> accelerate_documents(const ShellScript& script);
+std::vector<Entry> deepspeed_documents(const ShellScript& script, const ShellCommand& command);
+std::vector<Entry> accelerate_documents(const ShellScript& script, const ShellCommand& command);
 
 struct FormatReader;
-// The settings of the first here-document that is a file of one of the formats, and its reader; none: nullptr. `only`: of that format.
+// How the name ends of a text without one, a part of a page: no command names it, and it may be a part of the file that one does.
+inline constexpr char kNameless = ':';
+
+// The settings of the here-document that is a file of one of the formats, and its reader; none: nullptr. `only`: of that format. The first,
+// unless the command names another.
 struct DocumentSettings {
     std::vector<Entry> entries;
     const FormatReader* reader = nullptr;
 };
-DocumentSettings document_settings(const ShellScript& script, std::string_view only = "");
+DocumentSettings document_settings(const ShellScript& script, const ShellCommand& command, std::string_view only);
+// Of one that it names.
+DocumentSettings named_settings(const ShellScript& script, const ShellCommand& command, std::string_view only = "");
 // Each of them.
 std::vector<DocumentSettings> all_document_settings(const ShellScript& script, std::string_view only = "");
 // What accelerate's file says, as the arguments of "accelerate launch" that say the same.
-std::vector<Entry> launched_entries(const ShellScript& script);
+std::vector<Entry> launched_entries(const ShellScript& script, const ShellCommand& command);
 
 }  // namespace fourfold

@@ -1,7 +1,10 @@
 #include "formats/import_plan.h"
 
 #include <algorithm>
+#include <cctype>
 
+#include "base/text.h"
+#include "formats/documents.h"
 #include "formats/python.h"
 #include "formats/read_jobs.h"
 #include "formats/read_others.h"
@@ -50,14 +53,34 @@ void refuse_idle(std::string_view program, Problems& problems) {
         {"text", "format", nullptr, Text("problem.import_idle").with("program", program), "suggestion.import_idle", nullptr});
 }
 
-// What stands between the fences of a page in Markdown, each line where it stood; "" where there are none.
+// "# configs/sft.yaml" above settings is the file that they are.
+std::string named_above(std::string_view text, std::size_t at) {
+    const std::string nameless = std::to_string(at) + kNameless;
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const std::size_t begin = line.find_first_not_of("# "), end = line.find_last_not_of(" \r");
+    if (!line.starts_with('#') || begin > end) return nameless;
+    const std::string_view name = line.substr(begin, end + 1 - begin);
+    const bool plain = std::all_of(name.begin(), name.end(),
+                                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '/'; });
+    return plain && name.find('.') != std::string_view::npos ? std::string(name) : nameless;
+}
+
+// What stands between the fences of a page in Markdown, each line where it stood, settings as a file that a script writes; "" where there
+// are none.
 std::string fenced(std::string_view text) {
+    constexpr std::string_view kSettings[] = {"yaml", "yml", "toml", "json"};
     std::string all;
-    bool inside = false, some = false;
+    bool inside = false, some = false, file = false;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size()), mark = text.find_first_not_of(' ', at);
         const bool fence = mark < end && text.substr(mark, 3) == "```";
-        if (fence) inside = !inside, some = true;
+        if (fence) {
+            inside = !inside, some = true;
+            const std::string_view tag = text.substr(mark + 3, end - mark - 3);
+            if (file) all += "EOF";
+            file = inside && std::any_of(std::begin(kSettings), std::end(kSettings), [&](auto one) { return tag.starts_with(one); });
+            if (file) all += joined({"cat <<'EOF' >", named_above(text.substr(std::min(end + 1, text.size())), end)});
+        }
         if (inside && !fence) all += text.substr(at, end - at);
         all += '\n';
         at = end + 1;
@@ -79,8 +102,12 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
         return problems.empty() ? read_setting_jobs(std::move(settings), *set) : std::nullopt;
     }
     if (!problems.empty()) return std::nullopt;
-    auto read = is_python(*script) ? read_recipes(*script, *set) : read_script(*script, *set);
-    if (const std::string inside = read ? "" : fenced(*script); !inside.empty()) read = read_script(inside, *set);
+    const bool python = is_python(*script);
+    const std::string inside = fenced(*script);
+    const bool page = !inside.empty() && !python && !script->starts_with("#!");
+    auto read = page ? read_script(inside, *set) : std::nullopt;
+    if (!read) read = python ? read_recipes(*script, *set) : read_script(*script, *set);
+    if (!read && !page && !inside.empty()) read = read_script(inside, *set);
     if (read) return read;
     if (const std::string_view other = other_program(*script); !other.empty())
         refuse_other(other, "text", problems);

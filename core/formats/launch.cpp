@@ -304,10 +304,14 @@ static void read_visible(const ShellScript& script, const ShellCommand& command,
     const auto starts = [&](std::string_view program) {
         return std::any_of(words.begin(), words.end(), [&](const ShellWord& word) { return word.text == program; });
     };
+    const bool composer = starts("composer");  // it takes what torchrun sets for its processes as its own
+    if (const auto all = script.variables.find("WORLD_SIZE"); composer && all != script.variables.end() && !all->second.empty())
+        put(in, {.nodes = {}, .per_node = {}, .all = last_number(all->second[0].text)});
+    if (in.job.contains("gpus")) return;
     const bool spread =
         starts("srun") || starts("torchrun") || starts("mpirun") || starts("mpiexec") || starts("aprun") ||
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.starts_with("torch.distributed"); });
-    const bool each = factory || starts("deepspeed") || (starts("accelerate") && !in.has("config_file"));
+    const bool each = factory || composer || starts("deepspeed") || (starts("accelerate") && !in.has("config_file"));
     if (devices > 0 && !spread && (each || devices == 1)) in.job["gpus"] = devices;
 }
 

@@ -22,7 +22,7 @@ static bool names_deepspeed_file(const ShellScript& script, const std::vector<En
     const bool named = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
         return entry.key == "deepspeed_config" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json");
     });
-    return named && megatron_likeness(entries) == 0 && deepspeed_documents(script).empty();
+    return named && megatron_likeness(entries) == 0 && deepspeed_documents(script, {}).empty();
 }
 
 // By a program that starts one process for each GPU.
@@ -49,11 +49,17 @@ bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entri
 
 const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries) {
     const std::string title = title_of(command);
+    if (trains_nothing(command, entries)) return nullptr;
     const bool trains =
-        !trains_nothing(command, entries) &&
         (is_own_trainer(entries) || names_deepspeed_file(script, entries) ||
          ((is_launched(command) || count_like(entries, {"devices", "num_gpus", "n_gpus"}) > 0) && says_training(title, entries)));
-    return trains ? reader_called("transformers") : nullptr;
+    return trains ? reader_called("transformers") : named_settings(script, command).reader;
+}
+
+const FormatReader* launched_reader(const ShellCommand& command, const std::vector<Entry>& entries) {
+    if (!started_with(command, "llamafactory-cli", {"train"}).empty()) return reader_called("llama-factory");
+    const bool composer = !command.words.empty() && command.words[0].text == "composer";
+    return composer && count_like(entries, {"device_train_microbatch_size"}) > 0 ? reader_called("llm-foundry") : nullptr;
 }
 
 // "trl dpo", "-m trl.scripts.dpo", "examples/scripts/dpo.py", "run_dpo.py": TRL's programs, and those named after its ways to train. Its
@@ -99,7 +105,7 @@ void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries) {
 
 void add_launcher_file(const ShellScript& script, const ShellCommand& command, Import& in) {
     if (started_with(command, "accelerate", {"launch"}).empty() || !in.has("config_file")) return;
-    std::vector<Entry> file = launched_entries(script);
+    std::vector<Entry> file = launched_entries(script, command);
     if (file.empty()) return;
     for (Entry& entry : in.entries)
         if (entry.key == "config_file") {

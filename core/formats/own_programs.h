@@ -19,6 +19,8 @@ void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries);
 bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries);
 // Who reads its arguments; nullptr: nothing tells that it trains a model of language.
 const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries);
+// Who reads the arguments of what a framework's own launcher starts, whatever they are called; nullptr: it is none.
+const FormatReader* launched_reader(const ShellCommand& command, const std::vector<Entry>& entries);
 // accelerate's file, where the script writes it.
 void add_launcher_file(const ShellScript& script, const ShellCommand& command, Import& import);
 

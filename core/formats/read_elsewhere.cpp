@@ -74,7 +74,7 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
         if (file == nullptr) continue;
         ReadJob job;
         job.in.answers = set;
-        DocumentSettings document = document_settings(script, program.reader);
+        DocumentSettings document = document_settings(script, command, program.reader);
         const bool here = document.reader != nullptr;
         const FormatReader* reader = here ? document.reader : reader_called(program.reader);
         job.in.entries = std::move(document.entries);

@@ -187,6 +187,14 @@ constexpr std::string_view kQuietOfFoundry[] = {"variables.*",
                                                 "compute.cluster",
                                                 "scheduling*"};
 
+// The model of a file that is not here: the name that the file takes for it, or that the file itself has ("yamls/pretrain/mpt-7b.yaml").
+static void take_model_of_file(Import& in) {
+    if (in.has("model_name_or_path")) return take_named_model(in, "model_name_or_path"), void();
+    const std::string file = in.text("config_file", "model").value_or("");
+    const std::size_t begin = file.rfind('/') + 1;
+    if (const CatalogModel* const found = named_model(file.substr(begin, file.rfind('.') - begin))) in.job["model"] = found->model.id;
+}
+
 void read_foundry(Import& in) {
     for (Entry& entry : in.entries)  // a run as MosaicML's platform takes it
         if (entry.key.starts_with("parameters.")) entry.key.erase(0, 11);
@@ -206,6 +214,8 @@ void read_foundry(Import& in) {
         take_named_model(in, "model.name");
     else if (in.has("model.pretrained_model_name_or_path"))
         take_named_model(in, "model.pretrained_model_name_or_path");
+    else
+        take_model_of_file(in);
     if (in.on("model.use_flash_attention_2", "attention") || in.text("model.attn_implementation", "attention") == "flash_attention_2")
         in.job["attention"] = "flash";
     if (const auto kernel = in.text("model.attn_config.attn_impl", "attention"); kernel == "flash" || kernel == "torch")

@@ -169,7 +169,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         if (auto other = read_settings_file(script, command, set, format)) return other;  // of the program that it launches
         reader = reader_called("accelerate");
     }
-    if (!started_with(rest, "llamafactory-cli", {"train"}).empty()) reader = reader_called("llama-factory");
+    if (const FormatReader* known = launched_reader(rest, job.in.entries); known != nullptr) reader = known;
     if (reader == nullptr || (reader->id == "megatron-lm" && !overrides)) return std::nullopt;
     // "--num-gpus-per-node" beside Megatron-LM's arguments is no recipe of NeMo's.
     if (reader->id == "nemo-2" && !recipe && !overrides && megatron_likeness(job.in.entries) >= kOfMegatron) return std::nullopt;
@@ -180,10 +180,11 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     format = reader->id;
     job.in.answers = set;
     if (reader->id == "accelerate") {  // what the command says counts before its file
-        std::vector<Entry> document = accelerate_documents(script);
+        std::vector<Entry> document = accelerate_documents(script, command);
         job.in.entries.insert(job.in.entries.begin(), document.begin(), document.end());
     }
-    if (DocumentSettings document = document_settings(script, reader->id); document.reader != nullptr && reader->id != "accelerate") {
+    if (DocumentSettings document = document_settings(script, command, reader->id);
+        document.reader != nullptr && reader->id != "accelerate") {
         for (Entry& entry : job.in.entries)
             if (entry.key == "job.config_file") entry.written = std::exchange(entry.value, nullptr);  // the file is here
         job.in.entries.insert(job.in.entries.begin(), document.entries.begin(), document.entries.end());
@@ -191,7 +192,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         name_file(script, command, rest, reader->id, job.in);
     }
     if (reader->id == "transformers" && count_like(job.in.entries, {"deepspeed", "deepspeed_config"}) > 0)
-        for (Entry& entry : deepspeed_documents(script))
+        for (Entry& entry : deepspeed_documents(script, command))
             if (entry.key.starts_with("zero_optimization.")) job.in.entries.push_back(std::move(entry));
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
@@ -276,7 +277,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
         add_megatron_swift(in);
     else
         read_fork_adapters(in);
-    if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script));
+    if (is_deepspeed(in.entries)) add_deepspeed(in, deepspeed_documents(script, command));
     refuse_colons(in);
     refuse_single_dashes(command, in);
     if (names_an_encoder(title_of(command))) {
@@ -367,7 +368,7 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
         if (is_deepspeed(read.jobs.back().in.entries)) read.format = "megatron-deepspeed";
     }
     // The program may be anybody's, and its configuration stands in the script.
-    if (std::vector<Entry> document = deepspeed_documents(script); read.jobs.empty() && !document.empty()) {
+    if (std::vector<Entry> document = deepspeed_documents(script, {}); read.jobs.empty() && !document.empty()) {
         ReadJob job;
         job.in.entries = std::move(document);
         job.in.answers = set;

@@ -25,6 +25,7 @@ void ShellRun::finish() {
     script_.complete = script_.complete && !values_.overflowed && steps_ < kMostSteps;
     scopes_.finish();
     script_.files = files_.texts();
+    script_.file_names = files_.names();
 }
 
 void ShellRun::run(const ShellNodes& nodes) {

@@ -44,6 +44,7 @@ struct ShellScript {
     std::vector<ShellCommand> directives;                     // of schedulers: "#SBATCH --nodes 4" has the words SBATCH, --nodes, 4
     std::map<std::string, ShellWords> variables;              // at its end
     std::vector<std::string> documents;                       // here-documents, <<EOF
+    std::vector<std::string> file_names;                      // of each of `files`; "": it is handed on
     ShellWords files;                                         // texts that it writes, with the values of names in them
     std::map<std::string, std::vector<std::string>> choices;  // an open name, and what the text compares it with
     bool complete = true;                                     // false: it is nested too deep, or would grow without end

@@ -63,6 +63,12 @@ ShellWords ShellFiles::texts() const {
     return all;
 }
 
+std::vector<std::string> ShellFiles::names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, file] : files_) all.push_back(name);
+    return all.push_back(""), all;
+}
+
 bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& documents, ShellValues& values) {
     const bool prints = words[0].text == "cat", writes = words[0].text == "tee";
     if (!prints && !writes) return false;

@@ -37,6 +37,7 @@ class ShellFiles {
     // `piped`: it takes what the command before it prints.
     std::optional<ShellInside> inside(const ShellWords& words, bool piped, const std::vector<std::string>& documents, ShellValues& values);
     ShellWords texts() const;
+    std::vector<std::string> names() const;  // of each of them
 
  private:
     const ShellText* file(const std::string& name) const;

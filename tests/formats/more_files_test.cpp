@@ -20,6 +20,53 @@ TEST_CASE("a page in Markdown: the command between its fences, with its line") {
     CHECK(job["line"] == 5);
 }
 
+TEST_CASE("a page in Markdown: settings between its fences are a file, called after the remark above them") {
+    const std::string page =
+        "# A run\n\n```text\n$ accelerate launch sft.py --config configs/b.yaml\n```\n\n```yaml\n# configs/a.yaml\n"
+        "model_name_or_path: Qwen/Qwen2.5-7B\nmax_length: 1024\nper_device_train_batch_size: 2\n```\n\n```yaml\n"
+        "# configs/b.yaml\nmodel_name_or_path: Qwen/Qwen2.5-7B\nmax_length: 4096\nper_device_train_batch_size: 4\n```\n";
+    CHECK(some(first_of_script(page), {"model", "sequence_length", "micro_batch"}) ==
+          R"(model="qwen2.5-7b" sequence_length=4096 micro_batch=4)");
+    const std::string block = "```yaml\nbase_model: Qwen/Qwen2.5-7B\nadapter: lora\nlora_r: 32\nmicro_batch_size: 4\n```\n";
+    CHECK(some(first_of_script("A run.\n\n" + block), {"lora_rank", "micro_batch"}) == "lora_rank=32 micro_batch=4");
+    // A part of the file, perhaps: what the file says is not known.
+    const Json part = first_of_script(block + "\n```sh\naxolotl train runs/lora.yaml\n```\n");
+    CHECK(some(part, {"lora_rank", "micro_batch"}) == "lora_rank=? micro_batch=?");
+}
+
+TEST_CASE("a script that writes several files: each command has the one that it names") {
+    const std::string two =
+        "cat > b.yml <<EOF\nbase_model: Qwen/Qwen2.5-7B\nsequence_len: 4096\nmicro_batch_size: 2\nEOF\n"
+        "cat > a.yml <<EOF\nbase_model: Qwen/Qwen2.5-7B\nsequence_len: 1024\nmicro_batch_size: 8\nEOF\n";
+    CHECK(some(first_of_script(two + "axolotl train b.yml\n"), {"sequence_length", "micro_batch"}) == "sequence_length=4096 micro_batch=2");
+    CHECK(some(first_of_script(two + "axolotl train ./a.yml\n"), {"sequence_length", "micro_batch"}) ==
+          "sequence_length=1024 micro_batch=8");
+    const std::string stages =
+        "cat > z3.json <<EOF\n{\"zero_optimization\": {\"stage\": 3}}\nEOF\n"
+        "cat > z2.json <<EOF\n{\"zero_optimization\": {\"stage\": 2}}\nEOF\n"
+        "deepspeed --num_gpus 8 train.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 1 "
+        "--max_seq_length 512 --deepspeed ";
+    CHECK(some(first_of_script(stages + "z2.json\n"), {"zero"}) == R"(zero="gradients")");
+    CHECK(some(first_of_script(stages + "z3.json\n"), {"zero"}) == R"(zero="weights")");
+    const std::string launchers =
+        "cat > fsdp.yaml <<EOF\ndistributed_type: FSDP\nnum_processes: 4\nEOF\n"
+        "cat > ddp.yaml <<EOF\ndistributed_type: MULTI_GPU\nnum_processes: 8\nEOF\n"
+        "accelerate launch --config_file ";
+    const std::string program = " sft.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 1 --max_seq_length 512\n";
+    CHECK(some(first_of_script(launchers + "ddp.yaml" + program), {"gpus", "zero"}) == R"(gpus=8 zero="none")");
+    CHECK(some(first_of_script(launchers + "fsdp.yaml" + program), {"gpus"}) == "gpus=4");
+}
+
+TEST_CASE("composer: a program of somebody's own, the GPUs that it sees, and the model of a file that is not here") {
+    const std::string batch = " global_train_batch_size=32 device_train_microbatch_size=8\n";
+    CHECK(some(first_of_script("export CUDA_VISIBLE_DEVICES=4,5,6,7\ncomposer train_sparse.py yamls/dense.yaml "
+                               "model_name_or_path=/models/Llama-2-13b-hf" +
+                               batch),
+               {"model", "gpus", "global_batch", "micro_batch"}) == R"(model="llama-2-13b" gpus=4 global_batch=32 micro_batch=8)");
+    CHECK(some(first_of_script("export WORLD_SIZE=16\ncomposer train/train.py train/yamls/pretrain/mpt-7b.yaml max_seq_len=2048" + batch),
+               {"gpus", "sequence_length"}) == "gpus=16 sequence_length=2048");
+}
+
 TEST_CASE("Fujitsu's scheduler: a process for each GPU, and one on every node tells nothing") {
     const auto gpus = [](const std::string& asked) {
         return some(first_of_script(asked + "mpirun -np $N python pretrain_gpt.py " + kSmall), {"gpus"});
