@@ -214,10 +214,9 @@ std::vector<bool> outliers(const std::vector<double>& ratios) {
     const double middle = logs.empty() ? 0 : median(logs);
     for (const double log : logs) distances.push_back(std::abs(log - middle));
     const double usual = distances.empty() ? 0 : kSigma * median(distances);
-    std::vector<bool> result;
-    result.reserve(distances.size());
-    for (const double distance : distances)
-        result.push_back(ratios.size() >= kFewestForFactor && distance > std::max(kFar * usual, kLeast));
+    std::vector<bool> result(distances.size());
+    for (std::size_t i = 0; i < distances.size(); ++i)
+        result[i] = ratios.size() >= kFewestForFactor && distances[i] > std::max(kFar * usual, kLeast);
     return result;
 }
 

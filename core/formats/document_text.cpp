@@ -23,7 +23,7 @@ std::vector<Block> blocks_of(std::span<const Setting> settings) {
         const std::string name = path.substr(0, dot);
         const auto is = [&](const Block& one) { return one.name == name; };
         auto found = std::find_if(blocks.begin(), blocks.end(), is);
-        if (found == blocks.end()) found = blocks.insert(blocks.end(), {name, {}});
+        if (found == blocks.end()) blocks.push_back({name, {}}), found = blocks.end() - 1;
         found->inner.emplace_back(dot == std::string::npos ? "" : path.substr(dot + 1), value);
     }
     return blocks;
@@ -77,7 +77,7 @@ std::string toml_text(std::span<const Setting> settings) {
         const std::size_t dot = path.rfind('.');
         const std::string name = path.substr(0, dot);
         auto found = std::find_if(sections.begin(), sections.end(), [&](const Block& one) { return one.name == name; });
-        if (found == sections.end()) found = sections.insert(sections.end(), {name, {}});
+        if (found == sections.end()) sections.push_back({name, {}}), found = sections.end() - 1;
         found->inner.emplace_back(path.substr(dot + 1), value);
     }
     std::string text;

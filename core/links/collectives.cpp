@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/numbers.h"
+#include "base/sorted.h"
 #include "links/links.h"
 
 namespace fourfold {
@@ -38,8 +39,10 @@ const AllReduce* slowest(const std::vector<AllReduce>& runs, bool spans) {
 
 // A line with the least sum goes through two of the points, or through one and no time for no bytes.
 std::optional<TimeLine> time_line(std::vector<TimedSize> measured) {
-    const auto small = std::stable_partition(measured.begin(), measured.end(), [](const TimedSize& one) { return one.bytes >= kLarge; });
-    if (static_cast<std::size_t>(small - measured.begin()) >= kFewestLarge) measured.erase(small, measured.end());
+    const auto large =
+        static_cast<std::size_t>(std::count_if(measured.begin(), measured.end(), [](const TimedSize& one) { return one.bytes >= kLarge; }));
+    measured = sorted(std::move(measured), [](const TimedSize& a, const TimedSize& b) { return a.bytes >= kLarge && b.bytes < kLarge; });
+    if (large >= kFewestLarge) measured.resize(large);
     if (measured.size() > kMostSizes) measured.resize(kMostSizes);
     std::optional<TimeLine> best;
     double least = INFINITY;
