@@ -146,12 +146,13 @@ void read_axolotl(Import& in) {
         if (adapter == "qlora" && eight) refuse_both(in, "qlora", "load_in_8bit");
         if (adapter == "qlora" && !four && !eight && !in.hangs("frozen_weights"))
             in.refused.push_back(Text("import_plan.refused.needs").with("one", "qlora").with("other", "load_in_4bit"));
-    } else
+    } else if (!in.has("settings_file"))
         refuse_adapters(in, {"adapter", "load_in_4bit", "load_in_8bit", "rl", "lora_model_dir", "reward_model"});
     read_liger(in);
     train_in_16_bits(in);  // it loads weights in the type of its multiplications
     if (says_any(in, {"unfrozen_parameters*"})) refuse_mode(in, "unfrozen_parameters");
-    refuse_without(in, "Axolotl", "learning_rate");  // the one number that its schema has no value for (schemas/training.py)
+    if (!leave_to_file(in))
+        refuse_without(in, "Axolotl", "learning_rate");  // the one number that its schema has no value for (schemas/training.py)
     ask_rest(in);
 }
 
@@ -268,13 +269,7 @@ void read_llama_factory(Import& in) {
     read_trainer_types(in);
     read_trainer_optimizer(in, "optim");
     read_factory_part(in);
-    if (in.has("settings_file")) {  // it says the rest
-        note_file(in, "settings_file");
-        in.keep_said({"gpus", "model", "framework"});
-        leave_batch(in);
-    } else {
-        refuse_without(in, "LLaMA-Factory", "model_name_or_path");
-    }
+    if (!leave_to_file(in)) refuse_without(in, "LLaMA-Factory", "model_name_or_path");
     ask_rest(in);
 }
 

@@ -220,11 +220,7 @@ void read_litgpt(Import& in) {
     for (const char* key : {"optim.optimizer", "optimizer"})
         if (in.text(key, "").value_or("").starts_with("galore")) refuse_mode(in, "galore");
     if (in.text("litgpt", "").value_or("").find("adapter") != std::string::npos) refuse_mode(in, "adapter");
-    if (in.has("settings_file")) {  // it says the rest
-        note_file(in, "settings_file");
-        in.keep_said({"gpus", "model", "framework"});
-        leave_batch(in);
-    }
+    leave_to_file(in);
     ask_rest(in);
 }
 

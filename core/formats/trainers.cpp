@@ -294,6 +294,14 @@ void leave_batch(Import& in) {
     if (count_like(in.entries, {"*global*batch*", "*accum*", "train_batch_size", "batch_size"}) == 0) in.job.erase("global_batch");
 }
 
+bool leave_to_file(Import& in) {
+    if (!in.has("settings_file")) return false;
+    note_file(in, "settings_file");
+    in.keep_said({"gpus", "model", "framework"});
+    leave_batch(in);
+    return true;
+}
+
 void refuse_without(Import& in, std::string_view program, std::string_view key) {
     if (in.last(key) == nullptr) in.refused.push_back(Text("import_plan.refused.needs").with("one", program).with("other", key));
 }

@@ -73,6 +73,8 @@ void refuse_both(Import& import, std::string_view one, std::string_view other);
 
 // A file that is not here says how many micro-batches there are, where no entry does.
 void leave_batch(Import& import);
+// Whether the arguments override a file that is not here: what they do not say, it does.
+bool leave_to_file(Import& import);
 
 // Degrees that the format cannot say, or that are absent, are 1; the stack is PyTorch.
 void fill_pytorch(Import& import);

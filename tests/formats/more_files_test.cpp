@@ -41,6 +41,9 @@ TEST_CASE("a script that writes several files: each command has the one that it 
     CHECK(some(first_of_script(two + "axolotl train b.yml\n"), {"sequence_length", "micro_batch"}) == "sequence_length=4096 micro_batch=2");
     CHECK(some(first_of_script(two + "axolotl train ./a.yml\n"), {"sequence_length", "micro_batch"}) ==
           "sequence_length=1024 micro_batch=8");
+    const Json job = first_of_script("axolotl train other.yml --base-model Qwen/Qwen2.5-7B --micro-batch-size 4\n");  // it says the rest
+    CHECK(some(job, {"micro_batch", "zero", "recompute"}) == "micro_batch=4 zero=? recompute=?");
+    CHECK(ids(job["notes"]) == "import_plan.note.file");
     const std::string stages =
         "cat > z3.json <<EOF\n{\"zero_optimization\": {\"stage\": 3}}\nEOF\n"
         "cat > z2.json <<EOF\n{\"zero_optimization\": {\"stage\": 2}}\nEOF\n"
