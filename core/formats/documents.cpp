@@ -151,8 +151,15 @@ DocumentSettings named_settings(const ShellScript& script, const ShellCommand& c
 
 DocumentSettings document_settings(const ShellScript& script, const ShellCommand& command, std::string_view only) {
     if (DocumentSettings found = named_settings(script, command, only); found.reader != nullptr) return found;
+    // A file that is not here, by a name that is known.
+    bool other = false;
+    for (std::size_t i = 1; i < command.words.size(); ++i) {
+        const std::string& word = command.words[i].text;
+        const bool settings = word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".toml");
+        other = other || (settings && !is_open(word) && command.words[i - 1].text != "--config_file" && !word.starts_with("--config_file"));
+    }
     for (std::size_t i = 0; i < script.files.size(); ++i)
-        if (script.file_names[i].find(kNameless) == std::string::npos)
+        if (script.file_names[i].find(kNameless) == std::string::npos && (!other || is_open(script.file_names[i])))
             if (DocumentSettings found = settings_in(script.files[i], only); found.reader != nullptr) return found;
     return {};
 }

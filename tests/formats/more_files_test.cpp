@@ -41,6 +41,7 @@ TEST_CASE("a script that writes several files: each command has the one that it 
     CHECK(some(first_of_script(two + "axolotl train b.yml\n"), {"sequence_length", "micro_batch"}) == "sequence_length=4096 micro_batch=2");
     CHECK(some(first_of_script(two + "axolotl train ./a.yml\n"), {"sequence_length", "micro_batch"}) ==
           "sequence_length=1024 micro_batch=8");
+    CHECK(some(first_of_script(two + "axolotl train c.yml --num-epochs 1\n"), {"sequence_length"}) == "sequence_length=?");
     const Json job = first_of_script("axolotl train other.yml --base-model Qwen/Qwen2.5-7B --micro-batch-size 4\n");  // it says the rest
     CHECK(some(job, {"micro_batch", "zero", "recompute"}) == "micro_batch=4 zero=? recompute=?");
     CHECK(ids(job["notes"]) == "import_plan.note.file");
