@@ -175,9 +175,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     // "--num-gpus-per-node" beside Megatron-LM's arguments is no recipe of NeMo's.
     if (reader->id == "nemo-2" && !recipe && !overrides && megatron_likeness(job.in.entries) >= kOfMegatron) return std::nullopt;
     if (reader->id == "gpt-neox") return std::nullopt;  // it takes files alone: what has its names here is a program of somebody's own
-    const bool trains =
-        std::none_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); });
-    if (!trains) return std::nullopt;
+    if (std::any_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); }))
+        return std::nullopt;
     format = reader->id;
     job.in.answers = set;
     if (reader->id == "accelerate") {  // what the command says counts before its file
