@@ -67,7 +67,7 @@ constexpr std::string_view kQuietOfAxolotl[] = {"base_model_config",
                                                 "chat_template*",
                                                 "shuffle*",
                                                 "seed",
-                                                "plugins",
+                                                "plugins*",
                                                 "trust_remote*",
                                                 "gradient_checkpointing_kwargs*",
                                                 "fsdp*",
@@ -98,8 +98,28 @@ constexpr std::string_view kQuietOfAxolotl[] = {"base_model_config",
                                                 "cosine_*",
                                                 "fp8_enable*"};
 
+// Kernels come with its plugins (integrations/liger/args.py and cut_cross_entropy/args.py): Liger's each by its key, cut cross entropy
+// unless it is switched off. Without the plugin their keys are nobody's.
+static void read_plugins(Import& in) {
+    const auto find = [&](std::string_view plugin) {
+        return std::find_if(in.entries.begin(), in.entries.end(), [&](const Entry& entry) {
+            return entry.key.starts_with("plugins") && dumped(entry.value).find(plugin) != std::string::npos;
+        });
+    };
+    const bool liger = find("LigerPlugin") != in.entries.end();
+    const auto found = find("CutCrossEntropyPlugin");
+    const bool cuts = found != in.entries.end();
+    if (cuts && in.last("cut_cross_entropy") == nullptr) {
+        in.text(found->key, "loss");
+        in.derive(*found, "cut_cross_entropy", true);
+    }
+    for (Entry& entry : in.entries)
+        if (entry.key.starts_with("liger_") ? !liger : entry.key == "cut_cross_entropy" && !cuts) entry.key = "no_" + entry.key;
+}
+
 void read_axolotl(Import& in) {
     in.mark_all(kQuietOfAxolotl, Fate::no_number);
+    read_plugins(in);
     for (Entry& entry : in.entries)  // both spellings are taken
         if (entry.key.starts_with("fsdp_config.fsdp_") && entry.key != "fsdp_config.fsdp_version") entry.key.erase(12, 5);
     take_named_model(in, "base_model");

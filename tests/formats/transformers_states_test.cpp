@@ -2,6 +2,7 @@
 #include "settings.h"
 
 using namespace fourfold;
+using tests::fate;
 using tests::first_of;
 using tests::some;
 
@@ -22,11 +23,26 @@ TEST_CASE("Axolotl loads weights in 16 bits and updates them so, unless somethin
     CHECK(states(text + "optimizer = \"adamw_bnb_8bit\"\n") ==
           "framework=\"transformers\" moments=\"8-bit\" master_weights=\"off\" gradients_in_fp32=false");
     CHECK(states(text + "adapter = \"lora\"\nlora_r = 16\n") == "framework=\"transformers\"");
-    CHECK(states(text + "liger_rms_norm = true\nliger_glu_activation = true\nliger_fused_linear_cross_entropy = true\n") ==
-          "framework=\"transformers\" moments=\"16-bit\" master_weights=\"off\" gradients_in_fp32=false activation_fusion=\"on\" "
-          "loss=\"tiled\"");
-    CHECK(states(text + "liger_rms_norm = true\n") ==
-          "framework=\"transformers\" moments=\"16-bit\" master_weights=\"off\" gradients_in_fp32=false");
+}
+
+TEST_CASE("Axolotl's plugins bring kernels: cut cross entropy unless it is switched off, Liger's by their keys") {
+    const std::string text =
+        "base_model = \"meta-llama/Llama-3.1-8B\"\nsequence_len = 2048\nmicro_batch_size = 1\ngradient_accumulation_steps = 1\n"
+        "learning_rate = 1.0e-5\nbf16 = true\nadapter = \"lora\"\n";
+    const auto kernels = [&](const std::string& more) { return some(first_of(text + more), {"activation_fusion", "loss"}); };
+    const std::string cut = "plugins = [\"axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin\"]\n",
+                      liger = "plugins = [\"axolotl.integrations.liger.LigerPlugin\"]\n", off = "activation_fusion=? loss=?",
+                      keys = "liger_rms_norm = true\nliger_glu_activation = true\nliger_fused_linear_cross_entropy = true\n";
+    CHECK(kernels(cut) == "activation_fusion=? loss=\"tiled\"");
+    CHECK(fate(first_of(text + cut), "plugins") == "used 8");
+    CHECK(kernels(cut + "cut_cross_entropy = true\n") == "activation_fusion=? loss=\"tiled\"");
+    CHECK(kernels(cut + "cut_cross_entropy = false\n") == off);
+    CHECK(kernels("cut_cross_entropy = true\n") == off);  // nobody reads it
+    CHECK(kernels(liger) == off);
+    CHECK(kernels(liger + keys) == "activation_fusion=\"on\" loss=\"tiled\"");
+    CHECK(kernels(liger + "liger_rms_norm = true\n") == off);
+    CHECK(kernels(liger + "liger_fused_linear_cross_entropy = true\n") == "activation_fusion=? loss=\"tiled\"");
+    CHECK(kernels(keys) == off);
 }
 
 TEST_CASE("LLaMA-Factory trains in 32 bits unless pure_bf16 says otherwise") {
