@@ -362,6 +362,7 @@ class ModelReader {
             made_.part.reset();
         }
         if (unsloth_) {
+            entries.push_back(entry("unsloth", *unsloth_, true, false));
             if (of(entries, "use_gradient_checkpointing") == nullptr)
                 entries.push_back(entry("use_gradient_checkpointing", *unsloth_, "unsloth"));
             for (const std::string_view kernel : kUnslothKernels)

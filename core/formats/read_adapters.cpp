@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
+#include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/trainers.h"
 #include "plan/plan.h"
@@ -108,6 +111,51 @@ static void add_targets(Import& in, std::string_view text, std::uint32_t& target
     }
 }
 
+static const Model* model_with_experts(const Import& in) {
+    const auto answer = in.answers.find("model");
+    const CatalogModel* const model =
+        in.job.contains("model") || answer == in.answers.end() ? model_of(in) : catalog().model(answer->second);
+    return model == nullptr || model->model.experts.count == 0 ? nullptr : &model->model;
+}
+
+static constexpr std::uint32_t kFeedForward = lora_gate | lora_up | lora_down;
+
+// All experts of a layer are one parameter in Transformers 5.17, and no Linear layers. By the names that those had before, PEFT 0.20 finds
+// it (utils/transformers_weight_conversion.py), but for gpt-oss and Llama 4, whose experts never were Linear layers. A program that lists
+// these layers itself meets the names only in dense layers and shared experts. Unsloth finds them all (2026.7, models/_utils.py).
+static void leave_experts(Import& in, const Model& model, bool listed, std::uint32_t& targets) {
+    if (in.job.value("framework", "") != "transformers" || in.has("unsloth") || (targets & ~kFeedForward) == 0) return;
+    const bool never = model.type == "gpt_oss" || model.type == "llama4_text";
+    const bool linear = model.experts.shared_ffn > 0 || model.expert_layers.count() < model.layers;
+    if (!never && (linear || !listed)) return;
+    if (linear && (targets & kFeedForward) != 0) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "shared_expert"));
+    targets &= ~kFeedForward;
+}
+
+// PEFT's names of parameters: "mlp.experts.down_proj"; "7.mlp.experts.down_proj" in one layer. Where some layers alone are named, they are
+// not counted.
+static void add_parameters(Import& in, const Model* model, std::uint32_t& targets) {
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {
+        const std::string key = in.entries[i].key;
+        const auto text = matches("*target_parameters", key) ? in.text(key, "lora_targets") : std::nullopt;
+        if (!text || text->empty()) continue;
+        std::set<std::string_view> layers;
+        std::uint32_t named = 0;
+        for (std::size_t at = 0, end = 0; at < text->size(); at = end + 1) {
+            end = std::min(text->find_first_of(" ,.", at), text->size());
+            const std::string_view part = std::string_view(*text).substr(at, end - at);
+            if (!part.empty() && part.find_first_not_of("0123456789") == part.npos) layers.insert(part);
+            for (const NamedMatrices& one : kMatrices)
+                if (one.name == part) named |= one.targets & kFeedForward;
+        }
+        const bool some = !layers.empty() && (model == nullptr || std::cmp_less(layers.size(), model->expert_layers.count()));
+        targets |= some ? 0 : named;
+        if (!some && named != 0) continue;
+        in.mark(key, Fate::unknown);
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", key.substr(0, 60)));
+    }
+}
+
 void read_adapters(Import& in, const AdapterKeys& keys) {
     in.job["trained"] = "lora";
     if (const auto rank = in.whole(keys.rank, "lora_rank"); rank && *rank > 0 && *rank <= 65'536)
@@ -115,15 +163,21 @@ void read_adapters(Import& in, const AdapterKeys& keys) {
     else
         in.job["lora_rank"] = keys.usual_rank;
     std::uint32_t targets = 0;
+    bool every = !in.has(keys.targets);                    // Linear layer, by a word for all of them
     for (std::size_t i = 0; i < in.entries.size(); ++i) {  // a text, or a list
         const std::string key = in.entries[i].key;
         if (key != keys.targets && !key.starts_with(std::string(keys.targets) + ".")) continue;
-        if (const auto text = in.text(key, "lora_targets")) add_targets(in, *text, targets);
+        const auto text = in.text(key, "lora_targets");
+        if (text) add_targets(in, *text, targets);
+        every = every || text == "all" || text == "all-linear";
     }
-    if (!keys.all.empty() && in.on(keys.all, "lora_targets")) targets = lora_all;
+    if (!keys.all.empty() && in.on(keys.all, "lora_targets")) targets = lora_all, every = true;
     const bool is_said = in.has(keys.targets) && targets == 0;
     if (is_said && in.last(keys.targets)->fate != Fate::open) in.mark(keys.targets, Fate::unknown);
     if (targets == 0) targets = is_said ? std::uint32_t{lora_all} : keys.usual;
+    const Model* const model = model_with_experts(in);
+    if (model != nullptr) leave_experts(in, *model, every && keys.lists, targets);
+    add_parameters(in, model, targets);
     for (const char* whole : {"lora_modules_to_save", "additional_target", "modules_to_save"})
         if (says_any(in, {whole, joined({whole, ".*"})})) in.notes.push_back(Text("import_plan.note.not_counted").with("key", whole));
     std::string names;

@@ -159,7 +159,7 @@ void read_axolotl(Import& in) {
     read_trainer_optimizer(in, "optimizer");
     const auto adapter = in.text("adapter", "trained");
     if (adapter == "lora" || adapter == "qlora") {
-        read_adapters(in, {"lora_r", "lora_target_modules", "lora_dropout", "lora_target_linear", lora_query | lora_value});
+        read_adapters(in, {"lora_r", "lora_target_modules", "lora_dropout", "lora_target_linear", lora_query | lora_value, 8, true});
         const bool four = in.on("load_in_4bit", "frozen_weights"), eight = in.on("load_in_8bit", "frozen_weights");
         read_frozen(in, four || (adapter == "qlora" && !eight), eight, "bnb_config_kwargs.bnb_4bit_use_double_quant");
         refuse_adapters(in, {"rl", "peft_use_dora", "reward_model"});
@@ -251,7 +251,7 @@ static void read_factory_part(Import& in) {
     const auto type = in.text("finetuning_type", ""), stage = in.text("stage", "");
     const bool lora = type.value_or("lora") == "lora";  // its own default
     if (lora) {
-        read_adapters(in, {"lora_rank", "lora_target", "lora_dropout", "", lora_all});
+        read_adapters(in, {"lora_rank", "lora_target", "lora_dropout", "", lora_all, 8, true});
         const auto bits = in.whole("quantization_bit", "frozen_weights");
         if (bits && *bits != 4 && *bits != 8) refuse_mode(in, "quantization_bit");
         read_frozen(in, bits == 4, bits == 8, "double_quantization");

@@ -98,7 +98,7 @@ static bool read_swift_adapters(Import& in, const char* usual) {
     const std::string way = in.text(key, "trained").value_or(usual);
     if (in.hangs("trained") || way == "full") return false;
     if (way != "lora") return refuse_mode(in, way), false;
-    read_adapters(in, {"lora_rank", "target_modules", "lora_dropout", "", lora_all});
+    read_adapters(in, {"lora_rank", "target_modules", "lora_dropout", "", lora_all, 8, true});
     if (!in.has("lora_dropout")) in.job["lora_dropout"] = true;
     return true;
 }

@@ -53,6 +53,7 @@ struct AdapterKeys {
     std::string_view rank, targets, dropout, all;  // the last: a switch for every matrix
     std::uint32_t usual;
     std::int64_t usual_rank = 8;
+    bool lists = false;  // the program lists the Linear layers of a model itself, where all are adapted
 };
 void read_adapters(Import& import, const AdapterKeys& keys);
 

@@ -4,6 +4,7 @@
 using namespace fourfold;
 using tests::fate;
 using tests::first_of;
+using tests::first_of_script;
 using tests::ids;
 using tests::read_script_of;
 using tests::read_settings_of;
@@ -205,4 +206,43 @@ TEST_CASE("the Trainer of transformers, started by anybody's program") {
         "CUDA_VISIBLE_DEVICES=0,1,2,3 llamafactory-cli train --stage sft --finetuning_type full --model_name_or_path "
         "meta-llama/Llama-2-7b-hf --cutoff_len 1024 --per_device_train_batch_size 1\n")["jobs"][0];
     CHECK(some(visible, {"gpus", "global_batch"}) == "gpus=4 global_batch=4");
+}
+
+TEST_CASE("experts of Transformers are parameters: what adapts Linear layers leaves them") {
+    const auto targets = [](const Json& job) { return some(job, {"lora_targets"}); };
+    const std::string attention = R"(lora_targets="query,key,value,output")", all = R"(lora_targets="query,key,value,output,gate,up,down")";
+    const auto axolotl = [&](const std::string& model, const std::string& more) {
+        return targets(first_of("base_model = \"" + model + "\"\nsequence_len = 4096\nmicro_batch_size = 1\nadapter = \"lora\"\n" + more));
+    };
+    const std::string linear = "lora_target_linear = true\n",
+                      seven =
+                          "lora_target_modules = [\"q_proj\", \"k_proj\", \"v_proj\", \"o_proj\", \"gate_proj\", \"up_proj\", "
+                          "\"down_proj\"]\n";
+    CHECK(axolotl("openai/gpt-oss-20b", linear) == attention);
+    CHECK(axolotl("openai/gpt-oss-20b", seven) == attention);
+    CHECK(axolotl("Qwen/Qwen3-30B-A3B", linear) == attention);
+    CHECK(axolotl("Qwen/Qwen3-30B-A3B", seven) == all);  // PEFT knows the names of before
+    CHECK(axolotl("deepseek-ai/DeepSeek-V2-Lite", linear) == all);
+    CHECK(axolotl("meta-llama/Llama-3.1-8B", linear) == all);
+    CHECK(axolotl("openai/gpt-oss-20b", linear + "lora_target_parameters = [\"mlp.experts.gate_up_proj\", \"mlp.experts.down_proj\"]\n") ==
+          all);
+    const auto peft = [](const std::string& model, const std::string& more) {
+        return first_of_script("from trl import SFTConfig, SFTTrainer\nmodel = AutoModelForCausalLM.from_pretrained(\"" + model +
+                               "\")\nmodel = get_peft_model(model, LoraConfig(r=8, target_modules=\"all-linear\"" + more +
+                               "))\ntrainer = SFTTrainer(model, args=SFTConfig(per_device_train_batch_size=1, max_length=2048))\n");
+    };
+    CHECK(targets(peft("openai/gpt-oss-20b", "")) == attention);
+    CHECK(targets(peft("Qwen/Qwen3-30B-A3B", "")) == all);
+    const Json some_layers =
+        peft("openai/gpt-oss-20b", ", target_parameters=[\"7.mlp.experts.gate_up_proj\", \"15.mlp.experts.down_proj\"]");
+    CHECK(targets(some_layers) == attention);
+    CHECK(fate(some_layers, "target_parameters") == "unknown 3");
+    CHECK(ids(some_layers["notes"]) == "import_plan.note.not_counted");
+    const Json scout = peft("meta-llama/Llama-4-Scout-17B-16E", "");
+    CHECK(targets(scout) == attention);
+    CHECK(ids(scout["notes"]) == "import_plan.note.not_counted");  // its shared experts
+    CHECK(targets(first_of_script("from unsloth import FastLanguageModel\nfrom trl import SFTConfig, SFTTrainer\n"
+                                  "model, t = FastLanguageModel.from_pretrained(\"unsloth/gpt-oss-20b\", max_seq_length=4096)\n"
+                                  "model = FastLanguageModel.get_peft_model(model, r=8)\n"
+                                  "trainer = SFTTrainer(model=model, args=SFTConfig(per_device_train_batch_size=1))\n")) == all);
 }
