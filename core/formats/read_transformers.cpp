@@ -189,6 +189,25 @@ static void note_quantization(Import& in) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "quantization_config"));
 }
 
+// In one process device_map="auto" lays the layers over all its GPUs, of which one works at a time; in several, accelerate stops
+// (accelerator.py, prepare_model). Neither is counted. {"": 0} and "cuda:0" leave the model whole; so does Unsloth's own "sequential".
+static void refuse_spread_layers(Import& in) {
+    constexpr std::string_view kSpread[] = {"auto", "balanced", "balanced_low_0", "sequential"};
+    if (in.hangs("gpus") || in.job.value("gpus", std::int64_t{1}) < 2) return;
+    std::set<std::string> places;
+    std::string way = "device_map";
+    for (const Entry& entry : in.entries) {
+        if (!matches("device_map*", entry.key) || !entry.open.empty() || entry.value.is_null()) continue;
+        places.insert(dumped(entry.value));
+        for (const std::string_view one : kSpread)
+            if (entry.value == Json(one) && (one != "sequential" || !in.has("unsloth"))) way = joined({"device_map=", one});
+    }
+    if (places.size() < 2 && way == "device_map") return;
+    for (Entry& entry : in.entries)
+        if (matches("device_map*", entry.key)) entry.fate = Fate::unknown;
+    refuse_mode(in, way);
+}
+
 constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_path", "base_model_name_or_path",       "model_name", "model",
                                            "base_model",         "model_path",       "pretrained_model_name_or_path", "model_id"};
 
@@ -266,6 +285,7 @@ constexpr std::string_view kQuietOfTrainer[] = {"do_train",
                                                 "gradient_checkpointing_kwargs*",
                                                 "tf32",
                                                 "use_fast*",
+                                                "device_map*",
                                                 "cache_dir",
                                                 "group_by_length",
                                                 "remove_unused*",
@@ -351,6 +371,7 @@ void read_transformers(Import& in) {
     read_liger(in);
     train_as_loaded(in);
     note_quantization(in);
+    refuse_spread_layers(in);
     ask_rest(in);
 }
 

@@ -227,3 +227,20 @@ TEST_CASE("bf16 where the GPU has it: every GPU of the catalogue does") {
         "args = TrainingArguments(per_device_train_batch_size=2, fp16=not is_bfloat16_supported(), bf16=is_bfloat16_supported())\n");
     CHECK(some(job, {"precision"}) + ids(job["refused"]) == R"(precision="bf16")");
 }
+
+TEST_CASE("layers laid over several GPUs by device_map are not counted; on one GPU nothing changes") {
+    const auto job = [](const std::string& map, const char* gpus) {
+        return answered(loading(map.empty() ? "" : ", device_map=" + map), {{"gpus", gpus}});
+    };
+    for (const char* map : {"\"auto\"", "\"balanced\"", "\"balanced_low_0\"", "\"sequential\"", "{\"model\": 0, \"lm_head\": 1}"}) {
+        CAPTURE(map);
+        CHECK(ids(job(map, "4")["refused"]) == "import_plan.refused.mode");
+        CHECK(job(map, "1")["refused"].empty());
+    }
+    for (const char* map : {"", "{\"\": 0}", "{\"\": \"cuda\"}", "\"cuda\"", "{\"\": PartialState().process_index}", "get_map()"}) {
+        CAPTURE(map);
+        CHECK(job(map, "4")["refused"].empty());
+    }
+    CHECK(fate(job("\"auto\"", "4"), "device_map") == "unknown 3");
+    CHECK(fate(job("\"auto\"", "1"), "device_map") == "no_number 3");
+}
