@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { core, folder, fourfold, JOB, options, TOO_LARGE, top } from './npm.mjs';
 
+const CORE_WORDS = JSON.parse(readFileSync(join(top, 'core/data/words/en/run.json'), 'utf8'));
 const chosen = (job) => JSON.parse(core.estimate(JSON.stringify(job))).job;
 
 test('fit: exit status 0 and the numbers of the answer', () => {
@@ -32,6 +33,30 @@ test('why a run died, from standard input', () => {
     assert.equal(status, 0);
     assert.match(stdout, /^Why the run died\n[^]*with 76\.0 GB allocated[^]*this plan was bound to fail[^]*The largest parts/);
     assert.equal(fourfold(['why', ...options(JOB)]).status, 2);
+    const alone = fourfold(['why', '-'], { input: log });
+    assert.match(alone.stdout, /with 76\.0 GB allocated/);
+    assert.doesNotMatch(alone.stdout, /Compared|Fourfold counts/);
+    assert.match(alone.stderr, /nothing names the run\. Give the script that starts it before the log, or --model, --gpu and --gpus\.\n$/);
+});
+
+test('why a run died that a GPU’s memory did not end: the words of the page', () => {
+    const ends = {
+        host: 'slurmstepd: error: Detected 1 oom_kill event in StepId=1234.0. Some of the step tasks have been OOM Killed.\nsrun: error: node01: task 3: Out Of Memory',
+        killed: "{'loss': 1.2, 'epoch': 0.1}\n  2%|2  | 6/400 [00:55<56:00,  8.47s/it]\nRoot Cause (first observed failure):\n  exitcode  : -9 (pid: 12345)",
+        hang: '[rank3]:[E1127 10:00:00.123 ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1234)',
+    };
+    writeFileSync(join(folder, 'job.json'), JSON.stringify(JOB));
+    for (const [id, text] of Object.entries(ends)) {
+        writeFileSync(join(folder, `${id}.log`), text);
+        const [problem] = JSON.parse(core.read_run(JSON.stringify({ text }))).problems;
+        assert.equal(problem.message.id, `problem.read_run.${id}`);
+        const { [problem.message.id]: message, [problem.suggestion.id]: suggestion } = CORE_WORDS;
+        for (const files of [[`${id}.log`], ['job.json', `${id}.log`]]) {
+            const { status, stdout } = fourfold(['why', ...files]);
+            assert.equal(status, 0);
+            assert.equal(stdout, `Why the run died\n\n${message} ${suggestion}\n`);
+        }
+    }
 });
 
 test('a run in phases: as in a link', () => {

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answers, FoundModel, Imported, ImportedPlan, RunRead } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
+import { isLog } from '../formats/is-log';
 import { type Against, RunFound } from '../formats/run-door';
 import { type Script, ScriptReport } from '../formats/script';
 import { problemText } from '../shared/names';
@@ -44,8 +45,7 @@ const isRun = (result: Found): result is RunRead => 'printers' in result;
 async function readText(text: string, set: { [name: string]: string }, importing: Importing): Promise<Found> {
     if (isConfig(text)) return importing.importConfig(text);
     const run = await importing.readRun(text);
-    const isKnown = run.ok || run.problems.some(({ rule }) => rule === 'ended'); // the log of a run that ended otherwise
-    if (isKnown || text.length > MAX_CONFIG) return run;
+    if (isLog(run) || text.length > MAX_CONFIG) return run;
     return importing.importPlan({ text, set: Object.fromEntries(Object.entries(set).filter(([, value]) => !isEmpty(value))) });
 }
 

@@ -22,6 +22,7 @@ export interface Asked {
     core: TextCore;
     catalog: Catalog;
     request: JobRequest;
+    named: boolean; // a file or an option says which run is meant
     own: Partial<Record<Own, string>>;
     csv: boolean; // a table for programs
     io: Io;

@@ -196,6 +196,48 @@ test('why: the log is told by what it holds, and compared with what is counted f
     expect(counted).toMatchObject({ total_bytes, stage });
 });
 
+test('why: of a log alone, nothing is compared, and what to name is asked for', async () => {
+    answers.alternatives = goodOf('alternatives', 'alternatives-70b');
+    answers.read_run = goodOf('read_run', 'run-died');
+    const { status, out, err } = await call('why log.txt --seq 4096');
+    expect(status).toBe(0);
+    expect(out).toContain('Why the run died');
+    expect(out).not.toContain('Compared with');
+    expect(err).toContain('nothing names the run. Give the script');
+    const { counted } = JSON.parse(asked.findLast(([name]) => name === 'read_run')?.[1] ?? '');
+    expect([asked.some(([name]) => name === 'estimate'), counted]).toEqual([false, null]);
+    for (const line of ['why log.txt --gpus 8', 'why job.json log.txt']) {
+        answers.read_run = (text: string) => (text.includes('out of memory') ? goodOf('read_run', 'run-died') : refusalOf('run-unknown'));
+        expect((await call(line)).out).toContain('Compared with the run that the files and options name: Llama 3.1 8B on 8');
+    }
+});
+
+test('why: a change after which it does not fit is said to be too little', async () => {
+    const others = goodOf('alternatives', 'alternatives-70b');
+    answers.read_run = goodOf('read_run', 'run-died');
+    for (const [fit, words] of [
+        ['does_not_fit', /It saves [^\n]*\nEven then it does not fit: [\d.]+ GB in all\. No other change is enough either\.\n/],
+        ['at_risk', /It saves [^\n]*\nEven then it may run out of memory: [\d.]+ GB/],
+    ] as const) {
+        answers.alternatives = { ...others, changes: others.changes.map((one) => ({ ...one, class: fit })) };
+        expect((await call('why log.txt --gpus 16')).out).toMatch(words);
+    }
+    answers.alternatives = others;
+    expect(others.changes[0]?.class).toBe('fits');
+    expect((await call('why log.txt --gpus 16')).out).not.toContain('Even then');
+});
+
+test('why: a run that ended otherwise than by a GPU’s memory', async () => {
+    const host = { id: 'problem.read_run.host' };
+    const unknown = refusalOf('run-unknown');
+    answers.read_run = { ...unknown, problems: [{ ...unknown.problems[0], rule: 'ended', message: host, suggestion: null }] };
+    for (const line of ['why log.txt', 'why log.txt --gpus 16']) {
+        const { status, out, err } = await call(line);
+        expect([status, err]).toEqual([0, '']);
+        expect(out).toBe('Why the run died\n\nThe operating system ended the run: the memory of the host was full, not that of a GPU.\n');
+    }
+});
+
 test('why: without a log it says so', async () => {
     answers.read_run = refusalOf('run-unknown');
     const { status, err } = await call('why job.json');

@@ -24,7 +24,7 @@ import { pools } from './pools';
 import { erased } from './progress';
 import { saidOf } from './script';
 import { plain } from './table';
-import { isLog, why } from './why';
+import { isRunLog, why } from './why';
 
 type Answering = (asked: Asked) => Done | Promise<Done>;
 const andFaster =
@@ -46,6 +46,7 @@ const ANSWERS: Record<Command, Answering> = {
 };
 const MOST_OTHERS = 6; // models by a similar name, as the core lists its own
 const LISTED = ['model', 'gpu', 'cluster'];
+const NAMES_A_RUN = [...LISTED, 'gpus'];
 
 const didYouMean = (near: string | null): string => (near === null ? '' : ` ${tell({ id: 'suggestion.did_you_mean', args: { near } })}`);
 const isCommand = (name: string | undefined): name is Command => commands.some((one) => one === name);
@@ -93,7 +94,7 @@ async function gathered(files: readonly string[], { command, io, core, catalog }
             all.complaints.push(say('cli.no_file', { name }));
             continue;
         }
-        if (command === 'why' && isLog(text, core)) {
+        if (command === 'why' && isRunLog(text, core)) {
             all.log = `${all.log ?? ''}${text}\n`;
             continue;
         }
@@ -201,7 +202,8 @@ async function answered(call: Call): Promise<number> {
     for (const note of from.notes) io.err(line(note));
     if (io.live) io.err(erased(say('boot.working')));
     const { log = null, script = null } = from;
-    const done = await ANSWERS[command]({ core, catalog, request, own: parts.own, csv: typed.flags.has('csv'), io, log, script });
+    const named = Object.keys(from.job).length > 0 || parts.job.some(({ key }) => NAMES_A_RUN.includes(jobKey(key, catalog) ?? key));
+    const done = await ANSWERS[command]({ core, catalog, request, named, own: parts.own, csv: typed.flags.has('csv'), io, log, script });
     if (io.live) io.err(erased());
     if (done.status === WRONG) {
         const status = refuse(call, parts, done.answer === '' ? [] : [done.answer], done.complaints ?? []);

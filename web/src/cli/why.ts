@@ -1,36 +1,56 @@
-// Why did it die? What a run printed, against what is counted for its plan.
-import type { Alternatives, Answers, Estimate, JobRefusal, Refusal } from '../core/api';
+// Why did it die? What a run printed, against what is counted for its plan where a job is named.
+import type { Alternatives, Answers, Change, Estimate, JobRefusal, Refusal } from '../core/api';
 import { countedOf } from '../formats/counted';
-import { numberRows, quantityName, seriesText } from '../formats/run-words';
+import { isLog } from '../formats/is-log';
+import { againstArgs, numberRows, otherGpus, quantityName, seriesText, verdictTexts } from '../formats/run-words';
+import { problemText } from '../shared/names';
+import { pinOf } from '../state/state';
 import { say, tell } from '../words/words';
 import { type Asked, complained, type Done, FITS, refused, type TextCore } from './asked';
 import { table } from './table';
 
-export const isLog = (text: string, core: TextCore): boolean =>
-    (JSON.parse(core.read_run(JSON.stringify({ text }))) as Answers['read_run']).ok;
+type Run = Answers['read_run'];
 
-export function why({ core, request, log }: Asked): Done {
-    if (log === null) return complained(say('cli.no_log'));
-    const job = JSON.stringify(request);
-    const text = core.estimate(job);
-    const answer = JSON.parse(text) as Estimate | JobRefusal;
-    if (!answer.ok) return refused(text);
-    const others = JSON.parse(core.alternatives(job)) as Alternatives | Refusal;
-    const said = core.read_run(JSON.stringify({ text: log, counted: countedOf(answer, others.ok ? others : null) }));
-    const run = JSON.parse(said) as Answers['read_run'];
-    if (!run.ok) return refused(said);
+const readRun = (core: TextCore, text: string, counted: ReturnType<typeof countedOf> | null): string =>
+    core.read_run(JSON.stringify({ text, counted }));
+
+export const isRunLog = (text: string, core: TextCore): boolean => isLog(JSON.parse(readRun(core, text, null)) as Run);
+
+const titled = (title: string, lines: readonly string[]): string => [title, '', ...lines].join('\n');
+
+// What was read, and what it is compared with.
+function toldOf(run: Extract<Run, { ok: true }>, against: readonly string[], change: Change | undefined): string {
     const head = [say('paste.script.line'), say('run.read_as'), say('run.written'), say('run.rank')];
     const numbers = numberRows(run);
-    return {
-        status: FITS,
-        answer: said,
-        text: [
-            run.ran_out > 0 ? say('run.died') : say('run.ran'),
-            '',
-            ...run.verdict.map(tell),
-            ...(run.series.length > 0 ? ['', table(run.series.map((one) => [quantityName(one), seriesText(one)]))] : []),
-            ...(numbers.length > 0 ? ['', table([head, ...numbers])] : []),
-        ].join('\n'),
-        notes: run.notes.map(tell),
-    };
+    return titled(run.ran_out > 0 ? say('run.died') : say('run.ran'), [
+        ...against,
+        ...verdictTexts(run, change),
+        ...(run.series.length > 0 ? ['', table(run.series.map((one) => [quantityName(one), seriesText(one)]))] : []),
+        ...(numbers.length > 0 ? ['', table([head, ...numbers])] : []),
+    ]);
+}
+
+// Of a run that ended otherwise than by a GPU's memory there is nothing to count.
+function withoutPlan(answer: string): Done {
+    const run = JSON.parse(answer) as Run;
+    if (run.ok) return { status: FITS, answer, text: toldOf(run, [], undefined), notes: [...run.notes.map(tell), say('cli.not_compared')] };
+    if (!isLog(run)) return refused(answer);
+    return { status: FITS, answer, text: titled(say('run.died'), run.problems.map(problemText)), notes: [] };
+}
+
+export function why({ core, catalog, request, log, named }: Asked): Done {
+    if (log === null) return complained(say('cli.no_log'));
+    const alone = readRun(core, log, null);
+    if (!named || !(JSON.parse(alone) as Run).ok) return withoutPlan(alone);
+    const job = JSON.stringify(request);
+    const text = core.estimate(job);
+    const estimate = JSON.parse(text) as Estimate | JobRefusal;
+    if (!estimate.ok) return refused(text);
+    const others = JSON.parse(core.alternatives(job)) as Alternatives | Refusal;
+    const answer = readRun(core, log, countedOf(estimate, others.ok ? others : null));
+    const run = JSON.parse(answer) as Run;
+    if (!run.ok) return refused(answer);
+    const against = { job: pinOf(estimate.job, catalog).job, catalog };
+    const lines = [say('cli.against', againstArgs(against)), ...otherGpus(run, against.job)];
+    return { status: FITS, answer, text: toldOf(run, lines, others.ok ? others.changes[0] : undefined), notes: run.notes.map(tell) };
 }

@@ -1,12 +1,11 @@
 import type { RunRead } from '../core/api';
-import { gpuLabel, modelLabel } from '../shared/answer-words';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
-import { numberRows, quantityName, seriesText } from './run-words';
+import { againstArgs, numberRows, otherGpus, quantityName, seriesText, verdictTexts } from './run-words';
 
 // What a run printed, and what it means for the plan of the page.
 // The page whose run it is compared with; null: with none.
-export type Against = Pick<Page, 'job' | 'catalog'> | null;
+export type Against = Pick<Page, 'job' | 'catalog' | 'alternatives'> | null;
 
 interface Props {
     run: RunRead;
@@ -19,18 +18,9 @@ export function RunReport({ run, against, measure }: Props) {
     return (
         <div class="imported">
             <h3>{run.ran_out > 0 ? say('run.died') : say('run.ran')}</h3>
-            {against && (
-                <p class="note">
-                    {say('run.against', {
-                        model: modelLabel(against),
-                        gpus: Number(against.job.gpus),
-                        gpu: gpuLabel(against),
-                        tokens: Number(against.job.sequence_length),
-                    })}
-                </p>
-            )}
-            {run.verdict.map((text) => (
-                <p key={text.id}>{tell(text)}</p>
+            {against && <p class="note">{say('run.against', againstArgs(against))}</p>}
+            {[...(against ? otherGpus(run, against.job) : []), ...verdictTexts(run, against?.alternatives?.changes[0])].map((text) => (
+                <p key={text}>{text}</p>
             ))}
             {run.series.length > 0 && (
                 <dl>

@@ -1,6 +1,8 @@
 // What was read of a run's lines, in words: for the page and the command line.
-import type { PrintedNumber, PrintedSeries, RunRead } from '../core/api';
+import type { Catalog, Change, PrintedNumber, PrintedSeries, RunRead } from '../core/api';
 import { format } from '../format/format';
+import { gpuLabel, modelLabel } from '../shared/answer-words';
+import type { Job } from '../state/state';
 import { say, tell } from '../words/words';
 
 const TERA = 1e12;
@@ -24,3 +26,25 @@ export const numberRows = ({ numbers }: RunRead): string[][] =>
         one.unit === 'bytes' && /^[\d.,]+$/.test(one.written) ? `${one.written} (${format.bytes(one.value)})` : one.written,
         one.rank === null ? '' : String(one.rank),
     ]);
+
+// The run that it is compared with.
+export const againstArgs = (against: { job: Job; catalog: Catalog }) => ({
+    model: modelLabel(against),
+    gpus: Number(against.job.gpus),
+    gpu: gpuLabel(against),
+    tokens: Number(against.job.sequence_length),
+});
+
+// Where the log lists its arguments and they are of another number of GPUs.
+export function otherGpus({ runs_text }: RunRead, { gpus }: Job): string[] {
+    const [head = '', row = ''] = runs_text.split('\n');
+    const printed = Number(row.split(',')[head.split(',').indexOf('gpus')] || gpus);
+    return printed === gpus ? [] : [say('run.other_gpus', { printed, gpus: Number(gpus) })];
+}
+
+// The verdict, sentence by sentence. The first change makes it fit where any does.
+export const verdictTexts = ({ verdict }: RunRead, change: Change | undefined): string[] =>
+    verdict.flatMap((text) => {
+        const isEnough = text.id !== 'read_run.verdict.change' || change === undefined || change.class === 'fits';
+        return isEnough ? [tell(text)] : [tell(text), say('run.not_enough', { fit: change.class, used: change.whole_bytes })];
+    });

@@ -1251,6 +1251,8 @@ export interface Words {
     'run.died': null;
     'run.ran': null;
     'run.against': { model: string; gpus: number; gpu: string; tokens: number };
+    'run.other_gpus': { printed: number; gpus: number };
+    'run.not_enough': { fit: string | boolean; used: number };
     'run.series': { median: string; count: number; low: string; high: string };
     'run.measure': null;
     'run.numbers': { count: number };
@@ -1259,6 +1261,8 @@ export interface Words {
     'run.rank': null;
     'cli.command.why': null;
     'cli.no_log': null;
+    'cli.against': { model: string; gpus: number; gpu: string; tokens: number };
+    'cli.not_compared': null;
     'section.phases': null;
     'section.pools': null;
     'phases_door.intro': null;
