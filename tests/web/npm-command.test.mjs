@@ -281,3 +281,21 @@ test('a launch script: a gate for what it starts, as the same plan by options', 
     assert.equal(idle.status, 2);
     assert.match(idle.stderr, /does not say gpus\. Give it with --gpus\./);
 });
+
+test('an option counts more than a file: what it says is not asked of a recipe', () => {
+    const json = (args) => {
+        const { stdout, stderr } = fourfold([...args, '--json']);
+        assert.notEqual(stdout, '', stderr);
+        return JSON.parse(stdout).job;
+    };
+    const zero = { train_micro_batch_size_per_gpu: 1, gradient_accumulation_steps: 16, zero_optimization: { stage: 3 }, bf16: { enabled: true } };
+    writeFileSync(join(folder, 'ds3.json'), JSON.stringify(zero));
+    const job = json(['fit', 'ds3.json', '--model', 'llama-3.1-8b', '--gpus', '8', '--seq', '8k']);
+    assert.deepEqual([job.model, job.gpus, job.sequence_length, job.global_batch, job.zero], ['llama-3.1-8b', 8, 8192, 128, 'weights']);
+    writeFileSync(join(folder, 'fsdp.yaml'), 'distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n  fsdp_reshard_after_forward: true\nmixed_precision: bf16\nnum_machines: 1\nnum_processes: 4\n');
+    const model = ['--model', 'Llama 3.1 8B', '--seq', '4096', '--mb', '1'];
+    assert.equal(json(['fit', 'fsdp.yaml', ...model, '--batch', '64']).global_batch, 64);
+    assert.equal(json(['fit', 'fsdp.yaml', ...model, '--batch', '4M tokens']).global_batch, 1024);
+    assert.equal(json(['fit', 'fsdp.yaml', ...model, '--batch', '64', '--gpus', '2 nodes']).gpus, 16);
+    assert.equal(fourfold(['fit', 'fsdp.yaml', ...model]).stderr, 'The file does not say global_batch. Give it with --global-batch.\n');
+});

@@ -36,7 +36,7 @@ function found(words: string, core: TextCore): Found | null {
 }
 
 // A model by another name than its id, or one that the catalogue lacks, as a job takes it.
-function modelOf(name: string, catalog: Catalog, core: TextCore): JobRequest['model'] {
+export function modelOf(name: string, catalog: Catalog, core: TextCore): JobRequest['model'] {
     if (catalog.models.some(({ id }) => id === name)) return name;
     const { match, models: [first] = [] } = found(name, core) ?? {};
     return (match === 'name' && first?.model) || name;
@@ -59,6 +59,19 @@ export function withOptions(base: JobRequest, given: readonly Given[], catalog: 
     if (typeof job.model === 'string') job.model = modelOf(job.model, catalog, core);
     readNumbers(job as Record<string, Value>, given, catalog, core);
     return job as JobRequest;
+}
+
+// A number that is told by its option alone, as readers of files take it; null: it needs another field of the job, or is none.
+export function numberAlone(key: string, text: string, catalog: Catalog): number | null {
+    const field = catalog.fields.find((one) => one.key === key);
+    const isSimple = field?.type === 'integer' && (field.also === undefined || /^\d+$/.test(text));
+    const value = isSimple
+        ? typed.read(
+              text,
+              kindOf(catalog, key, () => undefined),
+          )
+        : null;
+    return typeof value === 'number' && Number.isInteger(value) ? value : null;
 }
 
 // "4M tokens" of a batch need the length of a sequence, "32 nodes" how many GPUs one has: from the job, its default, or the core.

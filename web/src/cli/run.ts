@@ -98,7 +98,7 @@ async function gathered(files: readonly string[], { command, io, core, catalog }
             all.log = `${all.log ?? ''}${text}\n`;
             continue;
         }
-        const { job, refusal, complaints, notes, script } = await readInput(name, text, core, catalog, saidOf(own, given, catalog));
+        const { job, refusal, complaints, notes, script } = await readInput(name, text, core, catalog, saidOf(own, given, catalog, core));
         all.job = { ...all.job, ...job };
         all.refusal ??= refusal;
         if (script) all.script = script;

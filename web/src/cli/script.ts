@@ -6,38 +6,51 @@ import { allAuto } from '../state/state';
 import { listed, say, tell } from '../words/words';
 import type { Given } from './arguments';
 import type { TextCore } from './asked';
-import { jobKey, type Read } from './job';
+import { jobKey, modelOf, numberAlone, type Read } from './job';
 import { type Own, optionOf } from './options';
 
 // What a script does not say, by name; and which of its starts is meant, counted from 1.
 export interface Said {
     set: { [name: string]: string };
     start: number;
+    given: ReadonlySet<string>; // fields of the job that options say
 }
 
-const FROM_OPTIONS = ['gpus', 'sequence_length', 'micro_batch']; // options of the job that the reader of scripts can use
+const ANSWERED = ['model', 'gpus', 'sequence_length', 'micro_batch', 'global_batch']; // what readers ask and options say
 const NEEDED = ['model', 'gpus', 'sequence_length']; // without these it would be another run
 
 // "--set PP=4 --set FP8=1", and the options of the job.
-export function saidOf(own: Partial<Record<Own, string>>, given: readonly Given[], catalog: Catalog): Said {
-    const options = given
-        .map(({ key, text }) => [jobKey(key, catalog) ?? key, text ?? ''] as const)
-        .filter(([key, text]) => FROM_OPTIONS.includes(key) && /^\d+$/.test(text));
+export function saidOf(own: Partial<Record<Own, string>>, given: readonly Given[], catalog: Catalog, core: TextCore): Said {
+    const typed = given.map(({ key, text }) => [jobKey(key, catalog) ?? key, text ?? ''] as const);
+    const options = typed.flatMap(([key, text]) => {
+        if (!ANSWERED.includes(key)) return [];
+        const value = key === 'model' ? modelOf(text, catalog, core) : numberAlone(key, text, catalog);
+        return typeof value === 'string' || typeof value === 'number' ? [[key, String(value)] as const] : [];
+    });
     const pairs = (own.set ?? '').split('\n').flatMap((pair) => {
         const [, name, value] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
         return name === undefined || value === undefined ? [] : [[name, value] as const];
     });
-    return { set: Object.fromEntries([...options, ...pairs]), start: Number(own.start ?? 1) };
+    const set = Object.fromEntries([...options, ...pairs]);
+    return { set, start: Number(own.start ?? 1), given: new Set(typed.map(([key]) => key)) };
 }
 
-const optionFor = (name: string): string => (FROM_OPTIONS.includes(name) ? optionOf(name) : `--set ${name}=…`);
+const optionFor = (name: string): string => (ANSWERED.includes(name) ? optionOf(name) : `--set ${name}=…`);
+// An option counts more than a file: what it says need not stand there. The vocabulary is the model's.
+const isGiven = (name: string, { given }: Said): boolean => given.has(name === 'vocab_size' ? 'model' : name);
+const isOpen = ({ fate, fields }: ImportedKey, said: Said): boolean =>
+    fate === 'open' && (fields.length === 0 || fields.some((field) => !isGiven(field, said)));
 
-function complaintsOf({ asked, keys, refused }: ImportedPlan, questions: readonly { name: string; choices: string[] }[]): string[] {
-    const needed = keys.filter(({ fate, fields }) => fate === 'open' && fields.some((field) => NEEDED.includes(field)));
+function complaintsOf(
+    { asked, keys, refused }: ImportedPlan,
+    questions: readonly { name: string; choices: string[] }[],
+    said: Said,
+): string[] {
+    const needed = keys.filter((key) => isOpen(key, said) && key.fields.some((field) => NEEDED.includes(field) && !isGiven(field, said)));
     const names = [...new Set(needed.flatMap((key) => key.names))];
     return [
         ...refused.map((text) => say('cli.script.refused', { text: tell(text) })),
-        ...asked.map((name) => say('cli.script.asked', { name, option: optionFor(name) })),
+        ...asked.filter((name) => !isGiven(name, said)).map((name) => say('cli.script.asked', { name, option: optionFor(name) })),
         ...names.map((name) => {
             const choices = questions.find((one) => one.name === name)?.choices ?? [];
             const text = say('cli.script.asked', { name, option: optionFor(name) });
@@ -54,9 +67,9 @@ function withSlips(complaints: string[], { keys }: ImportedPlan): string[] {
     return complaints.length === 0 || slips.length === 0 ? complaints : [...complaints, say('cli.script.unknown', { keys: listed(slips) })];
 }
 
-function notesOf({ keys, notes }: ImportedPlan, complete: boolean): string[] {
-    const of = (fate: 'unknown' | 'open') => [...new Set(keys.filter((key) => key.fate === fate).map(told))];
-    const [unknown, open] = [of('unknown'), of('open')];
+function notesOf({ keys, notes }: ImportedPlan, complete: boolean, said: Said): string[] {
+    const of = (isOne: (key: ImportedKey) => boolean) => [...new Set(keys.filter(isOne).map(told))];
+    const [unknown, open] = [of(({ fate }) => fate === 'unknown'), of((key) => isOpen(key, said))];
     return [
         ...notes.map(tell),
         ...(complete ? [] : [say('cli.script.incomplete')]),
@@ -65,7 +78,8 @@ function notesOf({ keys, notes }: ImportedPlan, complete: boolean): string[] {
     ];
 }
 
-export async function readScript(name: string, text: string, core: TextCore, catalog: Catalog, { set, start }: Said): Promise<Read> {
+export async function readScript(name: string, text: string, core: TextCore, catalog: Catalog, said: Said): Promise<Read> {
+    const { set, start } = said;
     const read = await readSettings(text, set);
     if ('problems' in read) return { job: {}, refusal: null, complaints: read.problems.map(problemText), notes: [] };
     const script = JSON.parse(core.import_plan(JSON.stringify(read.request))) as Answers['import_plan'];
@@ -75,11 +89,11 @@ export async function readScript(name: string, text: string, core: TextCore, cat
     if (!plan) return { job: {}, refusal: null, complaints: [say('cli.script.no_start', { name, count: jobs.length })], notes: [] };
     const several = jobs.length > 1 ? [say('cli.script.several', { name, count: jobs.length, start })] : [];
     const job: { [key: string]: Json } = { ...allAuto(catalog), ...plan.job };
-    const notes = [...several, ...notesOf(plan, complete)];
+    const notes = [...several, ...notesOf(plan, complete, said)];
     return {
         job,
         refusal: null,
-        complaints: withSlips(complaintsOf(plan, questions), plan),
+        complaints: withSlips(complaintsOf(plan, questions, said), plan),
         notes,
         script: { format: script.format, keys: plan.keys },
     };
