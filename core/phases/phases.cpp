@@ -50,15 +50,18 @@ Asked read_troubles(const Json& request, Problems& problems) {
 // ---- a phase
 // Tokens of a step in place of a batch.
 void read_step_tokens(FieldReader& reader, const Json& given, Plan& plan, Problems& problems) {
-    constexpr double kUnset = 0, kMost = 1e12;
-    double tokens = kUnset;
+    constexpr double kMost = 1e12;
+    if (!given.contains("tokens_per_step")) return;
+    const std::size_t before = problems.size();
+    const auto length = static_cast<double>(plan.sequence_length);
+    double tokens = length * static_cast<double>(plan.global_batch);
     reader.number({"tokens_per_step"}, tokens, {1, kMost});
-    if (tokens == kUnset) return;
+    if (problems.size() > before) return;
     if (given.contains("global_batch")) {
         problems.push_back({"tokens_per_step", "contradictory", tokens, "problem.batch_twice", "suggestion.leave_out", nullptr});
         return;
     }
-    const double sequences = std::round(tokens / static_cast<double>(plan.sequence_length));
+    const double sequences = std::round(tokens / length);
     plan.global_batch = static_cast<std::int64_t>(std::clamp(sequences, 1.0, static_cast<double>(kMostBatch)));
 }
 

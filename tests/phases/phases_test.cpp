@@ -164,5 +164,8 @@ TEST_CASE("phases: every mistake at once, each named") {
     CHECK(tests::brief(phased(json(R"({"gpus": 8, "phases": [{}, {"gpus": 8, "tensor_parallel": 3}]})"))["problems"]) ==
           "phases[1].tensor_parallel heads_divide 3 -> 4\nphases[1].tensor_parallel kv_heads_divide 3 -> 4\n"
           "phases[1].tensor_parallel ffn_divides 3 -> 4\nphases[1].gpus gpus_divide 8 -> 6");
+    const Json typed = phased(json(R"({"phases": [{"tokens": 1e12, "tokens_per_step": "many"}]})"))["problems"];
+    CHECK(tests::brief(typed) == "phases[0].tokens_per_step type \"many\" -> null");
+    CHECK(typed[0]["suggestion"] == json(R"({"id": "suggestion.such_as", "args": {"example": 8388608.0}})"));
     CHECK(phased("nonsense")["ok"] == false);
 }
