@@ -72,7 +72,11 @@ test('a run in phases: as in a link', () => {
     const request = { ...JOB, ...auto, restart_seconds: 600, keep_degrees: false, phases: rows };
     const json = fourfold(['phases', ...options(JOB), '--phases', phases, '--json']).stdout;
     assert.deepEqual(JSON.parse(json), JSON.parse(core.phases(JSON.stringify(request))));
+    for (const written of ['100B_8k_4M_8 nodes,1e10_32k_4M tokens_64', '0.1T tokens_8192_4194304_64,10 billion_32k_4M_64'])
+        assert.deepEqual(JSON.parse(fourfold(['phases', ...options(JOB), '--phases', written, '--json']).stdout), JSON.parse(json), written);
+    assert.match(fourfold(['phases', ...options(JOB), '--phases', '1e11_8192_5000000_64']).stderr, /4,997,120/);
     assert.equal(fourfold(['phases', ...options(JOB)]).status, 2);
+    assert.match(fourfold(['phases', ...options(JOB), '--phases', '1e11_8192_much_64']).stderr, /“much” is text, not a number\. Write a number, such as 8,388,608\.\n$/);
     assert.equal(fourfold(['phases', ...options(JOB), '--phases', 'many_8192_4194304_64']).status, 2);
 });
 

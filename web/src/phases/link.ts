@@ -3,6 +3,13 @@
 import type { Value } from '../state/state';
 
 export const COLUMNS = ['tokens', 'sequence_length', 'tokens_per_step', 'gpus'] as const;
+// The field of a run that is written in the same way.
+export const LIKE = {
+    tokens: 'token_budget',
+    sequence_length: 'sequence_length',
+    tokens_per_step: 'sequence_length',
+    gpus: 'gpus',
+} as const;
 export type Row = Record<(typeof COLUMNS)[number], Value>;
 export const TROUBLES = {
     storage_gbyte_per_s: 'auto',
