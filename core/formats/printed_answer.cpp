@@ -31,14 +31,16 @@ bool read_parts(const Json& given, std::vector<Counted::Part>& parts) {
     return true;
 }
 
-// A text of the core: its id, and numbers, names or truths in it.
-bool is_text(const Json& given) {
+// A text of the core: its id, and numbers, names, truths or texts in it.
+bool is_text(const Json& given, int depth = 0) {
+    constexpr int kDeepest = 3;
     if (!given.is_object() || !given.contains("id") || !given["id"].is_string() || given["id"].get_ref<const std::string&>().empty())
         return false;
     if (given.size() == 1) return true;
     if (given.size() != 2 || !given.contains("args") || !given["args"].is_object()) return false;
     const Json& args = given["args"];
-    return std::all_of(args.begin(), args.end(), [](const Json& arg) { return arg.is_primitive(); });
+    return std::all_of(args.begin(), args.end(),
+                       [depth](const Json& arg) { return arg.is_primitive() || (depth < kDeepest && is_text(arg, depth + 1)); });
 }
 
 bool read_change(const Json& given, Counted& counted) {

@@ -348,6 +348,13 @@ TEST_CASE("what is no log, and what is no request") {
         counted[key] = "x";
         CHECK(problems({{"text", kNew}, {"counted", counted}}) == "counted type null -> null");
     }
+    // a label of two changes has texts in it
+    Json both = plan();
+    both["change"]["label"] = json(R"({"id": "change.both", "args": {"first": {"id": "change.fused_loss"},
+                                      "second": {"id": "change.tensor_parallel", "args": {"value": 2}}}})");
+    CHECK(asked({{"text", kNew}, {"counted", both}})["verdict"].dump().find("change.both") != std::string::npos);
+    both["change"]["label"]["args"]["second"] = json("[1]");
+    CHECK(problems({{"text", kNew}, {"counted", both}}) == "counted type null -> null");
     // a script, and prose about memory
     CHECK(problems({{"text", "#!/bin/bash\nnvidia-smi --query-gpu=memory.used --format=csv\npython train.py --tp 8\n"}}) ==
           "text format null -> null");
