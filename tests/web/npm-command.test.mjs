@@ -39,6 +39,23 @@ test('why a run died, from standard input', () => {
     assert.match(alone.stderr, /nothing names the run\. Give the script that starts it before the log, or --model, --gpu and --gpus\.\n$/);
 });
 
+test('why: what to change first, and whether that is enough', () => {
+    const card = 'CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 23.64 GiB total capacity; 22.50 GiB already allocated; 0.50 GiB free; 22.60 GiB reserved in total by PyTorch)';
+    const said = (job) => {
+        const { status, stdout, stderr } = fourfold(['why', '-', ...options(job)], { input: card });
+        assert.equal(status, 0, stderr);
+        const [change] = JSON.parse(core.alternatives(JSON.stringify(job))).changes;
+        return [stdout, change];
+    };
+    const small = { model: 'llama-3.1-8b', gpu: 'rtx-4090-24gb', gpus: 4, tensor_parallel: 4, pipeline_parallel: 1, context_parallel: 1, micro_batch: 1, recompute: 'none' };
+    const [two, pair] = said({ ...small, zero: 'optimizer' });
+    assert.deepEqual([pair.label.id, pair.class], ['change.both', 'fits']);
+    assert.match(two, /\nWhat to change first: [^\n]* \+ [^\n]*\. It saves [^\n]*\.\n(?!Even)/);
+    const [none, change] = said({ model: 'llama-3.1-70b', gpu: 'rtx-4090-24gb', gpus: 1 });
+    assert.equal(change.class, 'does_not_fit');
+    assert.match(none, /\. It saves [^\n]*\.\nEven then it does not fit: [\d.,]+ GB in all\. No other change is enough either\.\n/);
+});
+
 test('why a run died that a GPU’s memory did not end: the words of the page', () => {
     const ends = {
         host: 'slurmstepd: error: Detected 1 oom_kill event in StepId=1234.0. Some of the step tasks have been OOM Killed.\nsrun: error: node01: task 3: Out Of Memory',
