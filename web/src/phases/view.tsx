@@ -10,7 +10,7 @@ import { PHASES_PARAMETER } from '../state/view';
 import type { Page } from '../store/page';
 import { say } from '../words/words';
 import { askedOf, type Phaser, rowOf } from './ask';
-import { COLUMNS, formatPhases, MOST_PHASES, type Phased, parsePhases, type Row, TROUBLES, type Trouble } from './link';
+import { COLUMNS, formatPhases, LIKE, MOST_PHASES, type Phased, parsePhases, type Row, TROUBLES, type Trouble } from './link';
 import presets from './presets.json';
 import { Outcome } from './result';
 
@@ -27,9 +27,6 @@ const attributes = (answer: Answer, field: string, isText: boolean) => {
     const said = wrongAt(answer, field);
     return { ...said, invalid: isText || said.wrong !== undefined };
 };
-
-// The field of a run that is written in the same way.
-const LIKE = { tokens: 'token_budget', sequence_length: 'sequence_length', tokens_per_step: 'sequence_length', gpus: 'gpus' } as const;
 
 function PhaseRow({ page, answer, rows, at, set }: RowsProps & { at: number }) {
     const row = rows[at] as Row;
