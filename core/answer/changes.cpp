@@ -1,6 +1,7 @@
 #include "answer/changes.h"
 
 #include "job/job.h"
+#include "plan/adapters.h"
 #include "plan/rules.h"
 
 #include <algorithm>

@@ -55,7 +55,7 @@ void refuse_idle(std::string_view program, Problems& problems) {
 
 // "# configs/sft.yaml" above settings is the file that they are.
 std::string named_above(std::string_view text, std::size_t at) {
-    const std::string nameless = std::to_string(at) + kNameless;
+    std::string nameless = std::to_string(at) + kNameless;
     const std::string_view line = text.substr(0, text.find('\n'));
     const std::size_t begin = line.find_first_not_of("# "), end = line.find_last_not_of(" \r");
     if (!line.starts_with('#') || begin > end) return nameless;

@@ -9,6 +9,7 @@
 #include "formats/readers.h"
 #include "formats/trainers.h"
 #include "model/model.h"
+#include "plan/plan.h"
 
 namespace fourfold {
 

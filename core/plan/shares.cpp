@@ -9,8 +9,8 @@ namespace fourfold {
 
 double optimizer_sharers(const Plan& p, std::int64_t ranks) {
     if (!p.shards_optimizer()) return 1;
-    const auto holders = static_cast<double>(p.weight_copies() * (p.gpus / (ranks * p.pipeline_parallel)));
-    return std::max(1.0, std::floor(holders / static_cast<double>(p.shard_replicas)));
+    const std::int64_t holders = p.weight_copies() * (p.gpus / (ranks * p.pipeline_parallel));
+    return std::max(1.0, std::floor(static_cast<double>(holders) / static_cast<double>(p.shard_replicas)));
 }
 
 double expert_sharers(const Model& m, const Plan& p) {

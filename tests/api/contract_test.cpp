@@ -125,7 +125,8 @@ void check_requests() {
     job.update(json(R"({"version": 2, "model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "cluster": "dgx-h100", "method": "detailed"})"));
     Json run = plan;
     for (const std::string_view key : kCalibrationKeys) run.erase(std::string(key));
-    run.update(json(R"({"step_seconds": 99, "tensor_parallel": 1, "pipeline_parallel": 4, "context_parallel": 1, "micro_batch": 1})"));
+    run.update(
+        json(R"({"step_seconds": 99, "nodes": 1, "tensor_parallel": 1, "pipeline_parallel": 4, "context_parallel": 1, "micro_batch": 1})"));
     const auto with = [&](const char* function, const char* key, Json value) {
         Json request = job;
         if (*key != '\0') request[key] = std::move(value);

@@ -248,7 +248,7 @@ TEST_CASE("recipes: kernels that send tokens, and CUDA graphs") {
 }
 
 TEST_CASE("NeMo 1: LoRA at the command without a degree of parallelism") {
-    const Json job = first_of_script(
+    const Json job = tests::first_of_script(
         "python megatron_gpt_peft_tuning.py trainer.precision=bf16 model.data.train_ds.max_seq_length=${1:-2048} model.global_batch_size=4 "
         "model.micro_batch_size=1 model.peft.peft_scheme=lora model.restore_from_path=/ckpt/gpt5b\n");
     CHECK(some(job, {"sequence_length", "global_batch", "micro_batch", "precision", "trained"}) ==

@@ -276,10 +276,11 @@ TEST_CASE("llm-foundry: a run of MosaicML's platform, a file elsewhere, one KV h
 
 TEST_CASE("MaxText: LoRA of its post-training, and the optimizer") {
     const auto lora = [](const std::string& said) {
-        return some(first_of_script("python3 -m maxtext.trainers.post_train.sft.train_sft model_name=qwen3-30b-a3b per_device_batch_size=1 "
-                                    "max_target_length=64 ici_fsdp_parallelism=8 " +
-                                    said),
-                    {"trained", "lora_rank", "optimizer"});
+        return some(
+            tests::first_of_script("python3 -m maxtext.trainers.post_train.sft.train_sft model_name=qwen3-30b-a3b per_device_batch_size=1 "
+                                   "max_target_length=64 ici_fsdp_parallelism=8 " +
+                                   said),
+            {"trained", "lora_rank", "optimizer"});
     };
     CHECK(lora("lora.enable_lora=true lora.lora_rank=8") == R"(trained="lora" lora_rank=8 optimizer=?)");
     CHECK(lora("lora.enable_lora=true") == R"(trained="lora" lora_rank=? optimizer=?)");
