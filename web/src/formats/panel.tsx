@@ -106,7 +106,9 @@ async function asWritten({ page, job, script: { text, framework }, asks }: Pick<
     const read = await asks.importPlan({ text });
     const here = { ...job, framework } as Job;
     const said = read.ok ? read.jobs[0] : undefined;
-    return asks.estimate((said ? { ...jobOfScript(here, page.catalog, said), model: here.model } : here) as JobRequest);
+    if (!said) return asks.estimate(here as JobRequest);
+    const { model: _, ...fields } = said.job; // sizes, where the page knows the model
+    return asks.estimate(jobOfScript(here, page.catalog, { ...said, job: fields }) as JobRequest);
 }
 
 // The plan was worked out for the framework of the page, and a file cannot say all of a plan: what comes of it where this file runs.
