@@ -43,6 +43,7 @@ inline constexpr Constant kScoreBackward[] = {{{"i_sb", "score_bytes_backward", 
 inline constexpr Constant kSingleScores[] = {{{"i_sf", "score_bytes_forward", "bytes"}, 42},
                                              {{"i_sb", "score_bytes_backward", "bytes"}, 47}};
 // With one score more for every query, as gpt-oss has: it is joined by a copy, the largest is taken off, and rows then have an odd length.
+// (measured: experts.py, there)
 inline constexpr Constant kSinkScores[] = {{{"i_sf", "score_bytes_forward", "bytes"}, 71}, {{"i_sb", "score_bytes_backward", "bytes"}, 58}};
 // Attention of PyTorch's with a mask: its rate over the peak, and its backward over its forward pass's. (measured as above, heads 128 wide)
 inline constexpr Constant kMaskedRate{{"e_a", "attention_share", ""}, 0.33};
@@ -66,8 +67,7 @@ inline constexpr Constant kSingleGate[] = {{{"i_af", "activation_values_forward"
 inline constexpr Constant kSingleRotary[] = {{{"i_hf", "rotary_values_forward", "values"}, 28},
                                              {{"i_hb", "rotary_values_backward", "values"}, 35}};
 // Experts in single operations: tokens sorted, masked and weighted, the gate and its product, per value that an expert reads or holds
-// inside. (measured as above at 8,192 tokens, operations-experts.jsonl, over what Timing::element_wise multiplies them with; on an H100
-// they take as long as rotary positions: assumed from four steps)
+// inside. (measured: H200, tests/evidence/made/experts.py; on an H100 they take as long as rotary positions: assumed from four steps)
 inline constexpr Constant kSingleExperts[] = {{{"i_rf", "routed_values_forward", "values"}, 19},
                                               {{"i_rb", "routed_values_backward", "values"}, 29}};
 // Single operations that calculate as long as they move: the part of their time that a faster memory does not shorten, on the card whose
