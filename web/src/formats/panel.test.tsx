@@ -54,7 +54,10 @@ test('what comes of the plan where the file runs is said, where that is somethin
 });
 
 test('what a file leaves out is what its framework does then', async () => {
-    const said = { ...goodOf('import_plan', 'import-script').jobs[0], job: { pipeline_parallel: 2, model: { hidden_size: 8 } } } as ImportedPlan;
+    const said = {
+        ...goodOf('import_plan', 'import-script').jobs[0],
+        job: { pipeline_parallel: 2, model: { hidden_size: 8 } },
+    } as ImportedPlan;
     const read: Import = async () => ({ ...goodOf('import_plan', 'import-script'), jobs: [said] });
     const estimate = vi.fn<Core['estimate']>(async () => page.answer ?? never());
     const { text } = shown({}, never, estimate, read);
