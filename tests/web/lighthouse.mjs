@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { serveFolder } from '../../.ci/static-server.mjs';
+import { chromiumPath } from './chromium.mjs';
 import { root } from './module.mjs';
 
 const home = fileURLToPath(new URL('build/lighthouse/', root));
@@ -20,7 +21,7 @@ const { launch } = await load('chrome-launcher');
 
 const { server, url } = await serveFolder(process.env.DIST ?? fileURLToPath(new URL('web/dist', root)), 0);
 const chrome = await launch({
-    chromePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    chromePath: chromiumPath,
     chromeFlags: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking', '--no-first-run'],
 });
 // What people open: the page by itself, a link that asks something, and a page of somebody else's with an answer in it.
