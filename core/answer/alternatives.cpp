@@ -58,7 +58,7 @@ Json describe_option(const Job& asked, const Job& shown, const Estimated& now, c
 
 Json describe_neighbours(const Job& asked, const Job& shown, const Estimated& now) {
     const Plan& p = shown.plan;
-    const MostTried most = most_tried(shown.model, p);
+    const MostTried most = most_tried(asked.space(), p);
     const Degree degrees[] = {
         {"tensor_parallel", &Plan::tensor_parallel, most.tensor, false},
         {"pipeline_parallel", &Plan::pipeline_parallel, most.pipeline, false},

@@ -107,8 +107,8 @@ Plan& close(Plan& plan, std::uint32_t bit) {
     return plan;
 }
 
-void propose_degrees(Proposals& propose, const Model& model, const Plan& plan) {
-    const MostTried most = most_tried(model, plan);
+void propose_degrees(Proposals& propose, const SearchSpace& space, const Plan& plan) {
+    const MostTried most = most_tried(space, plan);
     propose.grow(&Plan::tensor_parallel, most.tensor, "change.tensor_parallel", "touches.group_traffic");
     propose.grow(&Plan::pipeline_parallel, most.pipeline, "change.pipeline_parallel", "touches.stages_wait");
     propose.grow(&Plan::context_parallel, most.context, "change.context_parallel", "touches.group_traffic");
@@ -210,7 +210,7 @@ void propose_adapters(Proposals& propose, const Plan& asked) {
 std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& shown, const Estimated& now) {
     Proposals propose(space, shown, now);
     propose_search(propose, space.plan);
-    propose_degrees(propose, space.model, shown);
+    propose_degrees(propose, space, shown);
     propose_recomputation(propose, space.model, shown);
     propose_states(propose, shown);
     propose_kernels(propose, shown);

@@ -72,6 +72,9 @@ struct Band {
     bool of_all = false;     // models with experts, and adapters, are among them
 };
 
+// Whether a search proposes what a plan may set.
+enum class Proposed : std::uint8_t { always, if_nothing_else_fits, never };
+
 // One row per framework, in the order of the enum. Everything else asks the row.
 struct FrameworkRow {
     std::string_view id;
@@ -79,7 +82,7 @@ struct FrameworkRow {
     AttentionKernel plain_attention = AttentionKernel::local;  // of its own layers
     ScheduleLibrary library = kMegatronCore;                   // whose schedules it has
     bool splits_models = true;                                 // in pipelines, TP, CP and EP; otherwise no search proposes them
-    bool has_rings = true;                                     // context parallelism of that kind; otherwise no search proposes it
+    Proposed rings = Proposed::always;                         // context parallelism of that kind
     bool shards_in_pipelines = false;                          // gradients and weights; otherwise no search proposes it
     Split split = Split::equal;                                // how it shares out layers where nothing is said
     bool any_layout = true;                                    // a chunk may hold any number of layers

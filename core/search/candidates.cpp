@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "search/search.h"
+
 namespace fourfold {
 
 static constexpr Choice kLeftOut[] = {
@@ -84,25 +86,41 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
 
 }  // namespace
 
-MostTried most_tried(const Model& model, const Plan& p) {
+// Some plan of the space fits although no sequence is split.
+static bool fits_in_one_piece(const SearchSpace& space) {
+    Plan plan = space.plan;
+    plan.context_parallel = 1;
+    return has_plan({space.model, plan, space.gpu, space.method, space.cluster, space.exploration});
+}
+static std::int64_t most_context(const SearchSpace& space, const Plan& p) {
     const FrameworkRow& row = row_of(p.framework);
-    const std::int64_t ranks = row.splits_models ? p.gpus : 1;  // of a split model
-    const bool may_have_context = row.has_rings || p.context_parallel_kind == ContextKind::all_to_all;
+    const bool is_all_to_all = p.context_parallel_kind == ContextKind::all_to_all;
+    if (row.rings == Proposed::never && !(is_all_to_all && row.splits_models)) return 1;
+    if (row.rings == Proposed::if_nothing_else_fits && !is_all_to_all && fits_in_one_piece(space)) return 1;
+    return std::min(p.gpus, kMostContext);
+}
+static MostTried most_but_context(const Model& m, const Plan& p) {
+    const std::int64_t ranks = row_of(p.framework).splits_models ? p.gpus : 1;  // of a split model
     return {.tensor = std::min(p.gpus_per_node, ranks),
-            .context = may_have_context ? std::min(ranks, kMostContext) : 1,
-            .pipeline = std::min(model.layers, ranks),
+            .context = 1,
+            .pipeline = std::min(m.layers, ranks),
             .micro_batch = std::min(p.global_batch, kMostMicroBatch),
-            .expert = std::min(std::max<std::int64_t>(model.experts.count, 1), ranks)};
+            .expert = std::min(std::max<std::int64_t>(m.experts.count, 1), ranks)};
+}
+MostTried most_tried(const SearchSpace& space, const Plan& p) {
+    MostTried most = most_but_context(space.model, p);
+    most.context = most_context(space, p);
+    return most;
 }
 
 Candidates candidates(const SearchSpace& space) {
     const Plan& p = space.plan;
     const Model& m = space.model;
-    const MostTried most = most_tried(m, p);
+    const MostTried most = most_but_context(m, p);
     const auto every = [](std::int64_t) { return true; };
     Candidates all;
     all.tensor = values(p.tensor_parallel, most.tensor, every);
-    all.context = divisors(p.context_parallel, p.gpus, most.context);
+    all.context = divisors(p.context_parallel, p.gpus, p.context_parallel == kAuto ? most_context(space, p) : 1);
     all.pipeline = values(p.pipeline_parallel, most.pipeline, every);
     all.micro_batch = divisors(p.micro_batch, p.global_batch, most.micro_batch);
     const auto divides = [](std::int64_t whole) { return [whole](std::int64_t v) { return whole % v == 0; }; };

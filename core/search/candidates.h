@@ -74,7 +74,7 @@ Candidates candidates(const SearchSpace& space);
 struct MostTried {
     std::int64_t tensor, context, pipeline, micro_batch, expert;
 };
-MostTried most_tried(const Model& model, const Plan& plan);
+MostTried most_tried(const SearchSpace& space, const Plan& plan);
 // The parts that selective recomputation may compute again, as bits of RecomputeModule: one set or another.
 class ModuleSets {
  public:

@@ -152,3 +152,19 @@ TEST_CASE("numbers of GPUs and batches that are no powers of two have plans") {
     const Json three = ask({{"gpus", 8}, {"global_batch", 96}, {"model", "llama-3.2-3b"}, {"gpu", "h200-sxm-141gb"}, {"micro_batch", 3}});
     CHECK(three["ok"] == true);
 }
+
+TEST_CASE("Transformers splits a sequence only where nothing fits in one piece") {
+    Json job = {{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm-80gb"}, {"gpus", 8}, {"global_batch", 8}, {"framework", "transformers"}};
+    const auto answer = [&](std::int64_t sequence, std::int64_t gpus, Json context = "auto") {
+        job["sequence_length"] = sequence, job["gpus"] = gpus, job["context_parallel"] = std::move(context);
+        return json(api::estimate(job.dump()));
+    };
+    CHECK(answer(8'192, 8)["job"]["context_parallel"] == 1);
+    CHECK(answer(8'192, 8)["class"] == "fits");
+    CHECK(answer(131'072, 8, 1)["class"] == "does_not_fit");
+    CHECK(answer(131'072, 8)["job"]["context_parallel"] == 8);
+    CHECK(answer(131'072, 8)["class"] == "fits");
+    CHECK(answer(8'192, 16)["job"]["context_parallel"] == 2);  // a batch of 8 sequences, 16 GPUs
+    job["framework"] = "litgpt";                               // has none
+    CHECK(answer(131'072, 8)["job"]["context_parallel"] == 1);
+}
