@@ -183,8 +183,9 @@ Json printed_answer(const Json& request, Problems& problems) {
     if (plan != nullptr && !plan->is_null()) counted = read_counted(*plan, problems);
     if (!problems.empty()) return nullptr;
     const PrintedRun run = read_printed(*printed);
-    if (run.printers == 0 && end_of(*printed) != nullptr) {
-        const std::string_view id = end_of(*printed);
+    const char* const end = run.death_count > 0 ? "memory" : end_of(*printed);
+    if (run.printers == 0 && end != nullptr) {
+        const std::string_view id = end;
         problems.push_back({"text", "ended", nullptr, Text("problem.read_run", id), Text("suggestion.read_run", id), nullptr});
         return nullptr;
     }
@@ -196,6 +197,9 @@ Json printed_answer(const Json& request, Problems& problems) {
     const Steps steps = steps_of(run);
     const Json measured = measured_run(run, steps, against);
     RunVerdict verdict = verdict_of(run, steps, against);
+    if (end != nullptr && run.death_count == 0)
+        verdict.texts.insert(verdict.texts.begin(),
+                             {Text("problem.read_run", std::string_view(end)), Text("suggestion.read_run", std::string_view(end))});
     Json printers = Json::array(), numbers = Json::array(), series = Json::array(), cards = run.cards;
     for (std::size_t i = 0; i < static_cast<std::size_t>(Printer::count); ++i)
         if ((run.printers >> i & 1U) != 0) printers.push_back(id_of(static_cast<Printer>(i)));
@@ -206,6 +210,7 @@ Json printed_answer(const Json& request, Problems& problems) {
         .add("printers", std::move(printers))
         .add("lines", run.lines)
         .add("ran_out", static_cast<std::int64_t>(run.death_count))
+        .add("ended", end == nullptr ? Json() : Json(end))
         .add("numbers", std::move(numbers))
         .add("series", std::move(series))
         .add("cards", std::move(cards))

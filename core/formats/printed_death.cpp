@@ -47,9 +47,18 @@ class Death {
             const std::size_t end = std::min(message_.find("memory in use", at), message_.size());
             const MaybePrinted other = size_after(message_.substr(at, end - at), " has");
             if (!other || other->value > 1e18) continue;
+            if (must_be_this(other->value)) {
+                take(Quantity::process, said_.process, other);
+                continue;
+            }
             said_.others = std::max(0.0, said_.others) + other->value;
             list(Quantity::others, *other);
         }
+    }
+    // In a container PyTorch does not know its own number. Another process cannot hold what does not fit beside its own blocks.
+    bool must_be_this(double held) const {
+        const double own = said_.allocated + std::max(0.0, said_.unallocated);
+        return said_.process < 0 && said_.allocated >= 0 && held >= own && said_.capacity >= 0 && held + own > said_.capacity;
     }
     std::string_view message_;
     OutOfMemory& said_;
@@ -109,7 +118,12 @@ const char* end_of(std::string_view text) {
                                                                   {"Signal 9 (SIGKILL)", "killed"},
                                                                   {"exitcode  : -9", "killed"},
                                                                   {"exitcode: -9", "killed"},
-                                                                  {"caught collective operation timeout", "hang"}};
+                                                                  {"caught collective operation timeout", "hang"},
+                                                                  {"found NaN in local", "nan"},  // Megatron-LM, rerun_state_machine.py
+                                                                  {"lm loss: NAN", "nan"},
+                                                                  {"loss: nan", "nan"},
+                                                                  {"loss:  nan", "nan"},  // torchtitan
+                                                                  {"'loss': nan", "nan"}};
     for (const auto& [line, id] : kEnds)
         if (text.find(line) != std::string_view::npos) return id;
     return nullptr;

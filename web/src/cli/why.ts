@@ -22,7 +22,7 @@ const titled = (title: string, lines: readonly string[]): string => [title, '', 
 function toldOf(run: Extract<Run, { ok: true }>, against: readonly string[], change: Change | undefined): string {
     const head = [say('paste.script.line'), say('run.read_as'), say('run.written'), say('run.rank')];
     const numbers = numberRows(run);
-    return titled(run.ran_out > 0 ? say('run.died') : say('run.ran'), [
+    return titled(run.ended !== null ? say('run.died') : say('run.ran'), [
         ...against,
         ...verdictTexts(run, change),
         ...(run.series.length > 0 ? ['', table(run.series.map((one) => [quantityName(one), seriesText(one)]))] : []),

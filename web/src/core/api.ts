@@ -1034,6 +1034,7 @@ export type RunRead = {
     printers: RunPrinter[];
     lines: number;
     ran_out: number;
+    ended: 'memory' | 'host' | 'killed' | 'hang' | 'nan' | null;
     numbers: PrintedNumber[];
     series: PrintedSeries[];
     cards: string[];

@@ -17,7 +17,7 @@ export function RunReport({ run, against, measure }: Props) {
     const rows = numberRows(run);
     return (
         <div class="imported">
-            <h3>{run.ran_out > 0 ? say('run.died') : say('run.ran')}</h3>
+            <h3>{run.ended !== null ? say('run.died') : say('run.ran')}</h3>
             {against && <p class="note">{say('run.against', againstArgs(against))}</p>}
             {[...(against ? otherGpus(run, against.job) : []), ...verdictTexts(run, against?.alternatives?.changes[0])].map((text) => (
                 <p key={text}>{text}</p>
