@@ -25,7 +25,8 @@ class AttentionCore : TimeSymbols<N> {
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
             if (gives_mask(m_, p_)) return masked(layer, 4 * b * s * queries * heads * head_width / c);
             const N rate =
-                started(named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16()), queries / c);
+                started(narrowed(named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16()), head_width),
+                        queries / c);
             const N flop = has_window()
                                ? named<N>({"O", "masked_operations", "flop"}, 4 * b * queries * attended() * heads * head_width / c)
                                : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * queries * heads * head_width / c);
@@ -86,6 +87,13 @@ class AttentionCore : TimeSymbols<N> {
         const N start = on_.of(&Timing::attention_start);
         return value_of(start) == 0 ? rate : named<N>({"R_s", "attention_rate_started", "flop_per_s"}, rate / (1 + start / tokens));
     }
+    // The exponential of a score and the bookkeeping around it take as long whatever the width of a head, the multiplications do not. The
+    // rate of a kernel is that of heads 128 wide.
+    [[gnu::noinline]] N narrowed(const N& rate, const N& head_width) const {
+        const N narrow = on_.of(&Timing::attention_narrow);
+        if (value_of(narrow) == 0 || value_of(head_width) >= kUsualWidth) return rate;
+        return named<N>({"R_d", "attention_rate_narrow", "flop_per_s"}, rate * (1 + narrow / kUsualWidth) / (1 + narrow / head_width));
+    }
     // Of a whole sequence's blocks the longest takes twice their average; of n slices (1 + 1/n) times. (derived from a causal mask)
     [[gnu::noinline]] N longest_block() const {
         const N whole = on_.of(&Timing::attention_tail);
@@ -106,6 +114,7 @@ class AttentionCore : TimeSymbols<N> {
     // The same in layers of both kinds, and so in one letter.
     static N attention(const char* letter, const char* meaning, const N& value) { return named<N>({letter, meaning, "seconds"}, value); }
 
+    static constexpr double kUsualWidth = 128;
     const Framework& fw_;
 };
 

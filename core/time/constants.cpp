@@ -32,6 +32,7 @@ constexpr Timing kAmpere = {
     .attention_backward = 0.82,  // measured
     .attention_tail = 1.67,      // measured
     .attention_start = 0,        // assumed: no run with FlashAttention-2 tells it
+    .attention_narrow = 0,       // likewise
     .element_wise = 0.929,
     .plain_norms = 1,
     .cross_entropy = 46.5,
@@ -78,6 +79,9 @@ Timing hopper() {
     t.host_layer = 0.434e-3;
     return t;
 }
+// Heads 64 wide reach three quarters of the rate of 128: fitted to 18 single kernels on H100 and H200
+// (tests/evidence/made/attention.py; 20.7 % off without it, 10.3 % with it).
+constexpr double kNarrow = 56;
 // cuDNN's kernel there. By length, 512 to 16,384 tokens, the same figures say 315, 410, 484, 518, 529 and 539 TFLOP/s forward with a causal
 // mask and 305, 408, 465, 499, 518 and 516 backward without: 561 / (1 + 388 / s) and 542 / (1 + 376 / s) within 2 %. With what the longest
 // block costs there (1.108 and 1.043 times) that is a share of 0.628, backward 0.91 of it, at a clock of 1,830 MHz that training does not
@@ -87,6 +91,7 @@ void cudnn_on_hopper(Timing& t) {
     t.attention = 0.573;
     t.attention_backward = 0.91;
     t.attention_start = 380;
+    t.attention_narrow = kNarrow;
 }
 // The two shares that Megatron-LM's runs on a node of eight B200 tell apart (SimuMax, release v1.2, 16 runs of Llama 3 70B with 12 layers,
 // 4,096 to 131,072 tokens); all else is Hopper's. Fitted to the runs with TP >= 4 alone, those with TP 1 and 2 come out within 5 %.
@@ -95,6 +100,7 @@ Timing blackwell() {
     t.gemm = 0.493;
     t.attention = 0.473;
     t.attention_backward = kAmpere.attention_backward;
+    t.attention_narrow = kNarrow;  // assumed: the runs have heads 128 wide
     return t;
 }
 // B300 and GB300: ten runs of Llama 3 8B to 405B on GB300 and 18 of models with experts on both (Megatron-Bridge), in one fit. Why large
@@ -202,6 +208,7 @@ constexpr TimingSymbol kSymbols[] = {
     {&Timing::attention_backward, {"e_b", "attention_backward_share", ""}},
     {&Timing::attention_tail, {"j_a", "attention_longest_block", ""}},
     {&Timing::attention_start, {"s_0", "attention_start", "tokens"}},
+    {&Timing::attention_narrow, {"d_0", "attention_narrow", "values"}},
     {&Timing::element_wise, {"e_w", "element_factor", ""}},
     {&Timing::plain_norms, {"e_v", "plain_norms_factor", ""}},
     {&Timing::cross_entropy, {"j_l", "loss_bytes", "bytes"}},

@@ -154,6 +154,7 @@ struct Timing {
     double attention_backward;        // of the backward over the forward pass
     double attention_tail;            // longest block, in blocks
     double attention_start;           // tokens of a GPU's sequence at which attention reaches half its rate
+    double attention_narrow;          // values of a head's width: as long as their multiplications takes the rest of a score
     double element_wise;              // bytes of element-wise work over what is counted
     double plain_norms;               // bytes of norms that are not fused, over what is counted
     double cross_entropy;             // bytes per logit, forward and backward

@@ -178,6 +178,20 @@ TEST_CASE("by hand: tensor-parallel traffic that work cannot hide, and tp-comm-o
     CHECK(c.layers().dense.tensor_backward == near(2 * 0.0586 + (0.1172 - 0.0396) + (0.1172 - 0.07704) + 0.6 * (0.0396 + 0.07704)));
 }
 
+TEST_CASE("by hand: attention of heads narrower than 128") {
+    Case c = dense();
+    const LayerTime usual = c.layers().dense;
+    c.k.attention_narrow = static_cast<double>(c.model.head_dim);  // the rest of a score takes as long as its multiplications
+    const double times = 2 / (1 + c.k.attention_narrow / 128);     // 1 + 1, over what is so at 128
+    CHECK(c.layers().dense.attention_forward == near(times * usual.attention_forward));
+    CHECK(c.layers().dense.attention_backward == near(times * usual.attention_backward));
+    Case wide = dense();
+    wide.model.head_dim = 128;
+    const double before = wide.layers().dense.attention_forward;
+    wide.k.attention_narrow = 56;
+    CHECK(wide.layers().dense.attention_forward == before);
+}
+
 TEST_CASE("by hand: attention that writes its scores, and attention to a window") {
     Case c = dense();
     c.plan.attention = Attention::plain;

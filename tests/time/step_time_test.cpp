@@ -58,6 +58,7 @@ Timing paper_fit(const char* gpu) {
             .attention_backward = get("attention_backward"),
             .attention_tail = get("attention_tail"),
             .attention_start = 0,
+            .attention_narrow = 0,
             .element_wise = get("element_wise"),
             .plain_norms = 1,
             .cross_entropy = get("cross_entropy"),
