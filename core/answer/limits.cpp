@@ -1,7 +1,9 @@
 #include "answer/limits.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <utility>
 
 #include "answer/parts.h"
 #include "base/bytes.h"
@@ -24,11 +26,11 @@ std::optional<Estimated> best_with(const SearchSpace& space, const Plan& plan, d
 
 // The largest multiple of `step` up to `most` that halving and bisection find: `value` fits, the next multiple does not. More than one such
 // border is possible, since numbers must divide: the doublings of `step`, which divide best, are tried from above, and the first that fits
-// is refined.
+// is refined, in the end to multiples of `finest`, of which `step` is one.
 class Bisection {
  public:
-    Bisection(const SearchSpace& space, std::int64_t Plan::*field, std::int64_t step, std::int64_t most)
-        : space_(space), plan_(space.plan), field_(field), step_(step), most_(most) {}
+    Bisection(const SearchSpace& space, std::int64_t Plan::*field, std::int64_t step, std::int64_t finest, std::int64_t most)
+        : space_(space), plan_(space.plan), field_(field), step_(step), finest_(finest), most_(most) {}
 
     std::optional<Largest> run() {
         if (step_ > most_) return std::nullopt;
@@ -39,7 +41,14 @@ class Bisection {
         if (value < step_) return std::nullopt;
         for (std::int64_t further = value / 2; further >= step_; further /= 2)
             if (fits(value + further)) value += further;
-        plan_.*field_ = value + step_;
+        for (std::int64_t step = step_; step > finest_;) {
+            const std::int64_t parts = smallest_factor(step / finest_);
+            step /= parts;
+            std::int64_t further = parts - 1;
+            while (further > 0 && !fits(value + further * step)) --further;
+            value += further * step;
+        }
+        plan_.*field_ = value + finest_;
         return found(value, has_legal_plan(space_with(space_, plan_)) ? LimitedBy::memory : LimitedBy::rules);
     }
 
@@ -51,12 +60,17 @@ class Bisection {
     std::optional<Largest> found(std::int64_t value, LimitedBy limited_by) {
         plan_.*field_ = value;
         const auto best = best_with(space_, plan_);
-        return best ? std::optional(Largest{value, step_, *best, limited_by}) : std::nullopt;
+        return best ? std::optional(Largest{value, finest_, *best, limited_by}) : std::nullopt;
+    }
+    static std::int64_t smallest_factor(std::int64_t whole) {
+        for (std::int64_t factor = 2; factor * factor <= whole; ++factor)
+            if (whole % factor == 0) return factor;
+        return whole;
     }
     const SearchSpace& space_;
     Plan plan_;
     std::int64_t Plan::*field_;
-    const std::int64_t step_, most_;
+    const std::int64_t step_, finest_, most_;
 };
 
 }  // namespace
@@ -156,16 +170,24 @@ std::optional<Largest> largest_batch(const SearchSpace& space) {
     // the batches that this plan can share out evenly
     const Plan& p = start->plan;
     const std::int64_t step = p.micro_batch * p.data_parallel() * row_of(p.schedule_kind()).multiple(p.pipeline_parallel);
-    return Bisection(space, &Plan::global_batch, step, kMostBatch).run();
+    return Bisection(space, &Plan::global_batch, step, step, kMostBatch).run();
 }
 
 std::optional<Largest> largest_sequence(const SearchSpace& space) {
     const Plan& p = space.plan;
     const std::int64_t t = std::max<std::int64_t>(1, p.tensor_parallel), c = std::max<std::int64_t>(1, p.context_parallel);
     const std::int64_t pieces = std::lcm(c * (p.sequence_parallel ? t : 1), c > 1 ? 2 * c : 1);  // with the degrees that are set
+    const auto search = [&](std::int64_t step, std::int64_t finest, std::int64_t most) {
+        return Bisection(space, &Plan::sequence_length, std::lcm(step, pieces), std::lcm(finest, pieces), most).run();
+    };
+    // What splits a sequence divides the GPUs: where they have an odd factor, a multiple of it may be split further than its neighbours.
     constexpr std::int64_t kStep = 1'024, kShortStep = 64;
-    const auto found = Bisection(space, &Plan::sequence_length, std::lcm(kStep, pieces), kMostSequence).run();
-    return found ? found : Bisection(space, &Plan::sequence_length, std::lcm(kShortStep, pieces), kStep - 1).run();
+    const std::int64_t odd = p.gpus >> std::countr_zero(static_cast<std::uint64_t>(p.gpus));
+    auto found = search(kStep, kStep, kMostSequence);
+    if (odd > 1)
+        if (auto split = search(odd * kStep, kStep, kMostSequence); split && (!found || split->value > found->value))
+            found = std::move(split);
+    return found ? found : search(kShortStep, kShortStep, kStep - 1);
 }
 
 // ---- as text

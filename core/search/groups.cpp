@@ -12,6 +12,11 @@ struct Holds {
     bool operator()(Rule, bool holds) const { return holds; }
 };
 
+// A larger micro-batch may need less: one that is alone in its step has no whole gradients to add up.
+bool may_shrink(const Plan& p) {
+    return p.adds_up() && p.pipeline_parallel == 1 && !habit_of(p, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
+}
+
 // Of one TP, CP, sequence parallelism and number of slices.
 void add_groups(const SearchSpace& space, const Candidates& all, Plan plan, bool smallest, std::vector<GroupOfPlans>& groups) {
     std::vector<std::int64_t> pipelines;
@@ -30,7 +35,8 @@ void add_groups(const SearchSpace& space, const Candidates& all, Plan plan, bool
         if (group.pipelines.empty()) continue;
         if (smallest)
             std::erase_if(pipelines, [&](std::int64_t p) {
-                return std::find(group.pipelines.begin(), group.pipelines.end(), p) != group.pipelines.end();
+                group.plan.pipeline_parallel = p;
+                return std::find(group.pipelines.begin(), group.pipelines.end(), p) != group.pipelines.end() && !may_shrink(group.plan);
             });
         groups.push_back(std::move(group));
     }

@@ -18,7 +18,8 @@ struct GroupOfPlans {
     std::vector<std::int64_t> pipelines;
     double bound = 0;  // seconds, whatever else is chosen: for the search
 };
-// `base`: the space's plan, closed. With `smallest`, of every TP and CP the smallest micro-batch of each pipeline alone.
+// `base`: the space's plan, closed. With `smallest`, of every TP and CP the smallest micro-batch of each pipeline alone; and, where whole
+// gradients are added up, larger ones to the first that is alone in its step.
 std::vector<GroupOfPlans> groups_of_plans(const SearchSpace& space, const Candidates& all, const Plan& base, bool smallest);
 
 // Degrees of expert and expert tensor parallelism beside a group's.

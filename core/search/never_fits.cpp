@@ -28,7 +28,7 @@ bool NeverFits::holds_for(const Plan& plan, const LayerTimes& times) {
                                              plan.context_parallel,
                                              plan.pipeline_parallel,
                                              plan.expert_parallel,
-                                             2 * plan.expert_tensor_parallel + (plan.sequence_parallel ? 1 : 0),
+                                             4 * plan.expert_tensor_parallel + (plan.sequence_parallel ? 2 : 0) + (plan.adds_up() ? 1 : 0),
                                              plan.token_slices};
     if (known.key != key) known = {key, 0, std::numeric_limits<std::int64_t>::max()};
     if (plan.micro_batch <= known.fits || plan.micro_batch >= known.fails) return plan.micro_batch >= known.fails;
@@ -47,7 +47,8 @@ bool NeverFits::holds_for(const Plan& plan, const LayerTimes& times) {
 // Any multipliers do that spread neighbouring degrees over the places.
 std::size_t NeverFits::place_of(const Plan& p) const {
     return static_cast<std::size_t>(p.tensor_parallel + 7 * p.context_parallel + 61 * p.pipeline_parallel + 523 * p.expert_parallel +
-                                    1'009 * p.expert_tensor_parallel + (p.sequence_parallel ? 0 : 97) + 211 * (p.token_slices - 1)) %
+                                    1'009 * p.expert_tensor_parallel + (p.sequence_parallel ? 0 : 97) + (p.adds_up() ? 0 : 29) +
+                                    211 * (p.token_slices - 1)) %
            known_.size();
 }
 

@@ -17,7 +17,8 @@ class NeverFits {
     NeverFits(const SearchSpace& space, const Candidates& all, const Plan& base, Scorer& scorer, Savings& savings);
 
     // Whether no schedule, split of the layers, ZeRO and recomputation makes a plan of this TP, CP, PP, EP, ETP and micro-batch fit: the
-    // leanest of them does not. A larger micro-batch needs more, and so do more chunks per GPU (tests), so that little has to be asked.
+    // leanest of them does not. A larger micro-batch needs more, unless it is the only one of its step (adds_up_whole_gradients), and so do
+    // more chunks per GPU (tests), so that little has to be asked.
     bool holds_for(const Plan& plan, const LayerTimes& times);
 
  private:
@@ -33,8 +34,8 @@ class NeverFits {
     Scorer& scorer_;
     Savings& savings_;
     const bool layers_differ_;  // the model has dense layers and such with experts
-    // Of one TP, CP, PP, EP, ETP, sequence parallelism and number of slices: the largest micro-batch known to fit, and the smallest known
-    // not to.
+    // Of one TP, CP, PP, EP, ETP, sequence parallelism, number of slices, and one micro-batch or several: the largest micro-batch known to
+    // fit, and the smallest known not to.
     struct Known {
         std::array<std::int64_t, 6> key{};
         std::int64_t fits = 0, fails = std::numeric_limits<std::int64_t>::max();

@@ -168,3 +168,26 @@ TEST_CASE("Transformers splits a sequence only where nothing fits in one piece")
     job["framework"] = "litgpt";                               // has none
     CHECK(answer(131'072, 8)["job"]["context_parallel"] == 1);
 }
+
+TEST_CASE("a larger micro-batch is found where it alone fits") {
+    // Whole gradients are held while micro-batches are added up: 8B on 8 cards of 24 GB fits with the whole batch at once, not in parts.
+    int alone = 0;
+    for (const char* framework : {"transformers", "litgpt", "pytorch"})
+        for (const char* model : {"llama-3.1-8b", "phi-4", "qwen3-30b-a3b"})
+            for (const char* gpu : {"rtx-4090-24gb", "h100-sxm-80gb"})
+                for (const std::int64_t batch : {16, 64, 256}) {
+                    Json job = {{"model", model},          {"gpu", gpu}, {"gpus", 8}, {"global_batch", batch}, {"framework", framework},
+                                {"sequence_length", 1'024}};
+                    const bool found = has_plan(job_of(job).space());
+                    bool any = false, smallest = false;
+                    for (std::int64_t b = 1; b <= batch; b *= 2) {
+                        job["micro_batch"] = b;
+                        any = any || has_plan(job_of(job).space());
+                        if (b == 1) smallest = any;
+                    }
+                    CAPTURE(job.dump());
+                    CHECK(found == any);
+                    if (any && !smallest) ++alone;
+                }
+    CHECK(alone >= 2);
+}
