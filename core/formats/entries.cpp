@@ -15,7 +15,7 @@
 namespace fourfold {
 
 // "8", "1_024", "1e6", "8 ", 8
-static std::optional<double> number_of(const Json& value) {
+std::optional<double> number_in(const Json& value) {
     if (value.is_number()) return value.get<double>();
     const auto* given = value.get_ptr<const Json::string_t*>();
     if (given == nullptr) return std::nullopt;
@@ -76,7 +76,7 @@ Entry* Import::take(std::string_view key, std::string_view field) {
 std::optional<double> Import::number(std::string_view key, std::string_view field) {
     Entry* entry = take(key, field);
     if (entry == nullptr || entry->value.is_null()) return std::nullopt;
-    const auto number = number_of(entry->value);
+    const auto number = number_in(entry->value);
     if (number) return number;
     entry->fate = Fate::unknown;
     const bool is_new = std::none_of(misread.begin(), misread.end(), [&](const Entry& one) { return one.shown == entry->shown; });
@@ -154,7 +154,7 @@ bool Import::ask(const char* field) {
     if (job.contains(field)) return true;
     if (hangs(field)) return false;
     if (const auto answer = answers.find(field); answer != answers.end()) {
-        if (const auto number = number_of(answer->second); number && *number == std::floor(*number) && *number >= 1 && *number < 1e8) {
+        if (const auto number = number_in(answer->second); number && *number == std::floor(*number) && *number >= 1 && *number < 1e8) {
             job[field] = static_cast<std::int64_t>(*number);
             return true;
         }

@@ -86,6 +86,9 @@ class Import {
     Entry* take(std::string_view key, std::string_view field);
 };
 
+// A number, or a text that is one: "1_000", "1e5".
+std::optional<double> number_in(const Json& value);
+
 // As JSON; bytes that are no text (a value was cut inside of a letter) are replaced.
 std::string dumped(const Json& value);
 

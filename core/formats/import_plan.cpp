@@ -8,6 +8,7 @@
 #include "formats/python.h"
 #include "formats/read_jobs.h"
 #include "formats/read_others.h"
+#include "formats/run_length.h"
 
 namespace fourfold {
 
@@ -122,7 +123,7 @@ Json import_answer(const Json& request, Problems& problems) {
     FieldReader reader(request, problems);
     for (const char* key : {"text", "entries", "set"}) reader.any(key);
     reader.reject_unknown();
-    const auto read = read_jobs(request, problems);
+    auto read = read_jobs(request, problems);
     if (!problems.empty()) return nullptr;
     if (!read) {
         problems.push_back({request.contains("entries") ? "entries" : "text", "format", nullptr, "problem.import_format",
@@ -131,7 +132,8 @@ Json import_answer(const Json& request, Problems& problems) {
     }
     Json jobs = Json::array();
     std::vector<std::string> open;
-    for (const ReadJob& one : read->jobs) {
+    for (ReadJob& one : read->jobs) {
+        read_run_length(one.in);
         for (const std::string& name : one.in.touched)
             if (std::find(open.begin(), open.end(), name) == open.end()) open.push_back(name);
         Json job = to_json(one.in);

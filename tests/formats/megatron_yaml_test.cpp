@@ -161,7 +161,7 @@ modules.pre_trainer.overrides.no_such_setting = 1
     CHECK(some(job, {"zero", "recompute", "recompute_layers", "context_parallel", "moments"}) ==
           "zero=\"weights\" recompute=\"block\" recompute_layers=80 context_parallel=1 moments=?");
     CHECK(fate(job, "modules.pre_trainer.overrides.no_such_setting") == "unknown 20");
-    CHECK(fate(job, "modules.pre_trainer.overrides.train_iters") == "no_number 6");
+    CHECK(fate(job, "modules.pre_trainer.overrides.train_iters") == "used 6");
     CHECK(job["asked"].empty());
     CHECK(job["refused"].empty());
     // 16 stages and FSDP2: what Megatron-LM would refuse

@@ -59,7 +59,7 @@ tokens.train_steps = 100
     CHECK(job["asked"].empty());
     CHECK(fate(job, "lighteval.parallelism.dp") == "no_number 14");
     CHECK(fate(job, "model.model_config.hidden_size") == "used 3");
-    CHECK(fate(job, "tokens.train_steps") == "no_number 28");
+    CHECK(fate(job, "tokens.train_steps") == "used 28");
 }
 
 TEST_CASE("nanotron: the later phases of SmolLM3") {

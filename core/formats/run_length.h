@@ -1,0 +1,10 @@
+// How long a run is to be: the steps, sequences or tokens that its settings name, as a token budget.
+#pragma once
+#include "formats/entries.h"
+
+namespace fourfold {
+
+// Sets the job's token_budget where an entry names a length and the job what a step holds.
+void read_run_length(Import& in);
+
+}  // namespace fourfold

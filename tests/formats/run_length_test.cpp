@@ -1,0 +1,38 @@
+// How long a run is to be, as its own settings say it.
+#include <doctest/doctest.h>
+
+#include "formats/settings.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+TEST_CASE("steps, sequences or tokens of a run are its token budget") {
+    const auto megatron = [](const std::string& length) {
+        return first_of_script(
+            "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 "
+            "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 512 --bf16 --vocab-size 50304 " +
+            length + "\n");
+    };
+    const Json steps = megatron("--train-iters 500000");
+    CHECK(steps["job"]["token_budget"] == 500'000.0 * 512 * 2'048);
+    CHECK(fate(steps, "--train-iters") == "used 1");
+    CHECK(megatron("--train-samples 1000000")["job"]["token_budget"] == 1e6 * 2'048);
+    CHECK(!megatron("--train-iters $ITERS")["job"].contains("token_budget"));
+    CHECK(!megatron("--train-iters 0")["job"].contains("token_budget"));
+    CHECK(!megatron("--lr-decay-iters 9")["job"].contains("token_budget"));
+    // of Transformers' Trainer, where -1 is its "not set"; without a batch nothing is known
+    const auto trainer = [](const char* more) {
+        return first_of(std::string("model_name_or_path = \"Qwen/Qwen2.5-7B\"\nmax_seq_length = 1024\nlearning_rate = 1e-5\n") + more);
+    };
+    CHECK(trainer("per_device_train_batch_size = 2\ngradient_accumulation_steps = 4\nmax_steps = -1\n")["job"].value("token_budget", 0) ==
+          0);
+    CHECK(fate(trainer("per_device_train_batch_size = 2\nmax_steps = 100\n"), "max_steps") == "no_number 5");
+    // a schedule's length is not the run's
+    const std::string nemo =
+        "trainer.devices = 8\ntrainer.num_nodes = 1\nmodel.micro_batch_size = 1\nmodel.global_batch_size = 32\nmodel.encoder_seq_length = "
+        "4096\n"
+        "model.num_layers = 32\nmodel.hidden_size = 4096\nmodel.ffn_hidden_size = 11008\nmodel.num_attention_heads = 32\n"
+        "model.tensor_model_parallel_size = 2\nmodel.optim.sched.max_steps = 7\n";
+    CHECK(!first_of(nemo)["job"].contains("token_budget"));
+    CHECK(first_of(nemo + "trainer.max_steps = 100\n")["job"]["token_budget"] == 100.0 * 32 * 4'096);
+}
