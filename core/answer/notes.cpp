@@ -127,6 +127,8 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
         "framework");
     if ((job.exploration.left_out & without_zero_bubble) == 0 && !has_zero_bubble(p.framework))
         assumed.add("assumed.no_zero_bubble", "framework");
+    if ((job.exploration.left_out & without_sharding) == 0 && row_of(p.framework).deepest_zero == Zero::optimizer)
+        assumed.add("assumed.no_sharding", "zero");
     assumed.add(kAttention[static_cast<std::size_t>(f.attention)], "attention");
     const auto loss = static_cast<std::size_t>(f.loss);
     assumed.add(Text(kLoss[loss]).with("bytes", loss_bytes(job.model, p, f.loss).at_worst), "loss");
