@@ -44,7 +44,7 @@ Verdict judge(Method method, const Plan& plan, double allocated_bytes, double ca
     const double whole = allocated_bytes + outside<double>(plan, allocated_bytes).total();
     const double probability = probability_to_run(row_of(plan.framework).residual, whole / card_bytes);
     return {probability >= kFitsProbability    ? Fit::fits
-            : probability <= kNoFitProbability ? Fit::does_not_fit
+            : probability <= kNoFitProbability || whole > card_bytes ? Fit::does_not_fit
                                                : Fit::at_risk,
             probability, whole};
 }

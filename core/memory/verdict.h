@@ -10,7 +10,8 @@
 namespace fourfold {
 
 inline constexpr double kLineShare = 0.8;  // of the card; fujii2024's rule, "below 80 % never out of memory"
-inline constexpr double kFitsProbability = 0.95, kNoFitProbability = 0.02;  // chosen: the classes' borders, of runs that run
+inline constexpr double kFitsProbability = 0.95, kNoFitProbability = 0.02;  // chosen: the classes' borders, of runs that run;
+// what needs more than the card has does not fit either
 
 enum class Fit : std::uint8_t { fits, at_risk, does_not_fit };
 inline constexpr std::string_view kFitIds[] = {"fits", "at_risk", "does_not_fit"};

@@ -94,6 +94,12 @@ TEST_CASE("allocated, reserved, whole: each adds what its source says") {
     CHECK(judge(Method::detailed, plan, 1, 80e9).fit == Fit::fits);
     CHECK(judge(Method::detailed, plan, 80e9, 80e9).fit == Fit::does_not_fit);
     CHECK(judge(Method::fujii2024, plan, 80e9, 80e9).probability < 0);
+    // more than the card has does not fit, however far runs lie from an estimate
+    plan.framework = FrameworkKind::nanotron;
+    const Verdict beyond = judge(Method::detailed, plan, allocated_of_whole(plan, 82e9), 80e9);
+    CHECK(beyond.probability > kNoFitProbability);
+    CHECK(beyond.fit == Fit::does_not_fit);
+    CHECK(judge(Method::detailed, plan, allocated_of_whole(plan, 79e9), 80e9).fit == Fit::at_risk);
 }
 
 TEST_CASE("the verdict says how many of 100 runs fail, or that hardly any or nearly every one does; and from which runs it knows") {

@@ -269,7 +269,7 @@ export type Config = {
     num_nextn_predict_layers?: number; // layers
 };
 
-// By "detailed": the probability to run is at least 0.95, between, at most 0.02.
+// By "detailed": the probability to run is at least 0.95, between, at most 0.02 or more than the card has.
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit';
 
 // What a plan comes to, in short.
