@@ -28,9 +28,9 @@ double Scorer::bytes_that_fit(const Plan& plan) {
     return fits ? allocated : INFINITY;
 }
 
-// Of the optimizer alone on the host an answer warns; activations need not be there.
 bool Scorer::host_holds(const Plan& plan) const {
-    if (plan.activation_offload == 0 || plan.host_memory == 0) return true;
+    const bool offloads = plan.activation_offload != 0 || plan.optimizer_offload != 0 || plan.weights_offload;
+    if (!offloads || plan.host_memory == 0 || space_.method == Method::fujii2024) return true;
     const Stages stages(space_.model, plan);
     double most = 0;
     for (std::int32_t i = 0; i < plan.pipeline_parallel; i = stages.next_different(i)) {
@@ -42,7 +42,9 @@ bool Scorer::host_holds(const Plan& plan) const {
 
 Estimated Scorer::estimate(const Plan& plan, double allocated, double seconds) const {
     const double card = space_.gpu.memory_bytes;
-    return {plan, allocated, allocated / card, judge(space_.method, plan, allocated, card), seconds};
+    Verdict verdict = judge(space_.method, plan, allocated, card);
+    if (!host_holds(plan)) verdict.fit = Fit::does_not_fit, verdict.probability = 0;
+    return {plan, allocated, allocated / card, verdict, seconds};
 }
 
 double Scorer::most_allocated(const Plan& plan) const {

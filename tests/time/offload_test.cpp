@@ -137,6 +137,8 @@ TEST_CASE("host memory: what a node holds, and the verdict") {
     CHECK(of(200)["host"]["class"] == "at_risk");  // 120 GiB, but 1.8 times that are 215
     const Json little = of(100);
     CHECK(little["host"]["class"] == "does_not_fit");
+    CHECK(little["class"] == "does_not_fit");  // a run that its host cannot hold does not start
+    CHECK(of(512)["class"] == "fits");
     CHECK(warns_of(little, "host_memory"));
     CHECK_FALSE(warns_of(of(200), "host_memory"));
     // on drives: 1e9 parameters of each GPU pass through host memory

@@ -49,6 +49,7 @@ function Announcement({ page }: { page: Announced }) {
 
 function memoryOf(answer: Estimate): string {
     const { used, card, share } = sizes(answer);
+    if (answer.host?.class === 'does_not_fit' && share <= 1) return tell(answer.host.verdict);
     if (share > 1) return say('answer.needs', { used, card });
     return answer.class === 'does_not_fit' ? say('answer.too_close', { used, card }) : say('answer.fullest', { used, card });
 }

@@ -24,6 +24,7 @@ function rowsOf(answer: Estimate, catalog: Catalog, job: Job): string[][] {
             say('cli.row.memory'),
             say('cli.memory', { used: format.gb(used), card: format.nominal(gpu.memory_gib), line: format.gb(lineOf(answer) * card) }),
         ],
+        ...(answer.host ? [[say('cli.row.host'), tell(answer.host.verdict)]] : []),
         [say('cli.row.step'), say('cli.step', { time: step_seconds, low, high, speed })],
     ];
     if (run) {

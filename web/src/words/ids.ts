@@ -1205,6 +1205,7 @@ export interface Words {
     'cli.option.file': null;
     'cli.row.model': null;
     'cli.row.memory': null;
+    'cli.row.host': null;
     'cli.row.step': null;
     'cli.row.training': null;
     'cli.row.cost': null;

@@ -63,7 +63,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     // what the core names, and what an answer rests on: on the first screen said in what stands behind it
     [/^field\.(?!token_budget|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh)|^(choice|item|time|config)\./, 'names'],
     [
-        /^(band|verdict|host|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting|own_gpu)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
+        /^host\.(?!does_not_fit)|^(band|verdict|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting|own_gpu)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
         'names',
     ],
 ];
