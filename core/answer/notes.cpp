@@ -131,9 +131,7 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
     if ((job.exploration.left_out & without_sharding) == 0 && row_of(p.framework).deepest_zero == Zero::optimizer)
         assumed.add("assumed.no_sharding", "zero");
     if (is_packed(p) && job.model.experts.count > 0 && row_of(p.framework).joins_experts)
-        assumed.add(Text("assumed.packed_experts")
-                        .with("format", label("choice.frozen_weights", kFrozenChoices, static_cast<std::size_t>(p.frozen_weights))),
-                    "frozen_weights");
+        assumed.add("assumed.packed_experts", "frozen_weights");
     assumed.add(kAttention[static_cast<std::size_t>(f.attention)], "attention");
     const auto loss = static_cast<std::size_t>(f.loss);
     assumed.add(Text(kLoss[loss]).with("bytes", loss_bytes(job.model, p, f.loss).at_worst), "loss");

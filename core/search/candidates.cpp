@@ -92,7 +92,7 @@ static bool fits_in_one_piece(const SearchSpace& space) {
     plan.context_parallel = 1;
     return has_plan({space.model, plan, space.gpu, space.method, space.cluster, space.exploration});
 }
-static std::int64_t most_context(const SearchSpace& space, const Plan& p) {
+[[gnu::noinline]] static std::int64_t most_context(const SearchSpace& space, const Plan& p) {
     const FrameworkRow& row = row_of(p.framework);
     const bool is_all_to_all = p.context_parallel_kind == ContextKind::all_to_all;
     if (row.rings == Proposed::never && !(is_all_to_all && row.splits_models)) return 1;

@@ -23,7 +23,7 @@ class Scorer {
     double bytes_that_fit(const Plan& plan);
     bool fits(const Plan& plan) { return bytes_that_fit(plan) < INFINITY; }
     // Whether a node has the memory for what waits there, as far as it is said how much it has.
-    bool host_holds(const Plan& plan) const;
+    [[gnu::noinline]] bool host_holds(const Plan& plan) const;
     // More allocated bytes on the fullest GPU never fit; up to rounding.
     double most_allocated(const Plan& plan) const;
     // Whether so many bytes on the fullest GPU of the plan fit.
