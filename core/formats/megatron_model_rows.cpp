@@ -14,6 +14,7 @@ static void write_attention(To& to, Name) {
     to.number("--num-attention-heads", m.heads);
     if (const LatentAttention& latent = m.latent; latent.kv_rank > 0) {
         to.flag("--multi-latent-attention");
+        if (!to.knows("--multi-latent-attention")) return;
         to.number("--q-lora-rank", latent.q_rank, 0);
         to.number("--kv-lora-rank", latent.kv_rank);
         to.number("--qk-head-dim", latent.nope_dim);
@@ -58,8 +59,9 @@ static void write_experts(To& to, Name) {
     if (e.count == 0) return;
     to.number("--num-experts", e.count);
     to.number("--moe-router-topk", e.per_token);
+    to.when(e.per_token == 1, "--moe-router-pre-softmax");  // of one expert alone a softmax is always 1: transformer_config.py refuses it
     to.number("--moe-router-num-groups", e.groups, 0);
-    to.number("--moe-router-group-topk", e.groups_per_token, 0);
+    if (to.knows("--moe-router-num-groups")) to.number("--moe-router-group-topk", e.groups_per_token, 0);
     to.number("--moe-ffn-hidden-size", e.ffn);
     to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
     if (layers.are_mixed()) to.flag("--moe-layer-freq", layer_list(layers));

@@ -53,15 +53,25 @@ static void write_pipeline_overlap(To& to, Name field) {
         to.when(p.virtual_stages > 1 && !p.overlaps_sends(), "--no-overlap-p2p-communication");
 }
 
+// What this release knows of what its optimizer shares out or not at all.
+static bool must_share(const To& to) {
+    const Plan& p = to.plan;
+    return (p.moments != Moments::fp32 && to.knows("--use-precision-aware-optimizer")) || p.precision == Precision::fp8_weights ||
+           (p.optimizer_offload > 0 && to.knows("--optimizer-cpu-offload"));
+}
+
 static void write_zero(To& to, Name) {
     switch (to.plan.zero) {
         case Zero::none:
-            return;
+            if (!must_share(to)) return;
+            if (has_copies(to.plan)) to.leave_field("zero");
+            return to.flag("--use-distributed-optimizer");
         case Zero::optimizer:
             return to.flag("--use-distributed-optimizer");
         case Zero::gradients:
         case Zero::weights:
             if (!to.knows("--use-megatron-fsdp") && !to.knows("--use-custom-fsdp")) return to.leave_field("zero");
+            to.flag("--use-distributed-optimizer");  // arguments.py of 0.12 and 0.13 asserts it, and optimizer_config.py of all
             to.flag(to.knows("--use-megatron-fsdp") ? "--use-megatron-fsdp" : "--use-custom-fsdp");  // its older name
             to.flag("--data-parallel-sharding-strategy", to.plan.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
             if (to.knows("--ckpt-format")) to.flag("--ckpt-format", "fsdp_dtensor");  // arguments.py asserts it
@@ -163,20 +173,34 @@ static bool sends_to_experts(const To& to) { return to.model.experts.count > 0 &
 static void write_dispatch(To& to, Name) {
     if (!sends_to_experts(to)) return;
     const bool kernels = framework_of(to.job.model, to.plan, *to.job.gpu).sends_once;
-    to.flag("--moe-token-dispatcher-type", kernels ? "flex" : "alltoall");
+    to.flag("--moe-token-dispatcher-type", kernels && to.knows("--moe-enable-deepep") ? "flex" : "alltoall");
     to.when(kernels, "--moe-enable-deepep");
 }
 static void write_expert_overlap(To& to, Name) {
     to.when(to.plan.expert_overlap && sends_to_experts(to), "--overlap-moe-expert-parallel-comm");
 }
 
+// Layers that are computed again as a whole are not recorded; a whole step may be, from 0.16 on. Nor is a router that is computed again with
+// its experts. (arguments.py, validate_args; transformer_config.py, __post_init__)
+static bool may_record(const To& to) {
+    const Plan& p = to.plan;
+    const bool step = p.cuda_graphs == CudaGraphs::step;
+    if (p.recompute == Recompute::selective)
+        return step || to.model.experts.count == 0 || (p.recompute_modules & moe) == 0 || !to.knows("--recompute-modules");
+    return p.recompute == Recompute::none || (step && to.is_from(16));
+}
+
 // Before 0.15 those of Transformer Engine alone.
 static void write_graphs(To& to, Name field) {
     const CudaGraphs graphs = to.plan.cuda_graphs;
     if (graphs == CudaGraphs::none) return;
+    if (!may_record(to)) return to.leave_field(field);
     if (!to.knows("--cuda-graph-impl")) return graphs == CudaGraphs::layers ? to.flag("--external-cuda-graph") : to.leave_field(field);
     to.flag("--cuda-graph-impl", graphs == CudaGraphs::step ? "local" : "transformer_engine");
-    if (graphs == CudaGraphs::step) return to.flag("--cuda-graph-scope", "full_iteration");
+    if (graphs == CudaGraphs::step) {
+        to.flag("--no-check-for-nan-in-loss-and-grad");  // arguments.py asserts it
+        return to.flag("--cuda-graph-scope", "full_iteration");
+    }
     to.flag("--cuda-graph-scope", to.model.experts.count > 0 ? "attn moe_router moe_preprocess" : "attn mlp");
 }
 
@@ -189,9 +213,17 @@ static void write_kernel(To& to, Name) {
             return to.flag("--attention-backend", "flash");
         case Attention::cudnn:
             return to.flag("--attention-backend", "fused");
-        case Attention::plain:
-            to.flag("--attention-backend", framework_of(to.job.model, to.plan, *to.job.gpu).transformer_engine ? "unfused" : "local");
+        case Attention::plain:  // a backend called "local" needs a layer's own specification (arguments.py, validate_args)
+            if (framework_of(to.job.model, to.plan, *to.job.gpu).transformer_engine)
+                to.flag("--attention-backend", "unfused");
+            else
+                to.flag("--transformer-impl", "local");
     }
+}
+// Megatron's own layers have plain attention.
+static void leave_layers(To& to, Name field) {
+    if (to.plan.attention != Attention::plain || framework_of(to.job.model, to.plan, *to.job.gpu).transformer_engine)
+        to.leave_changed(field);
 }
 
 static void write_loss(To& to, Name field) {
@@ -219,11 +251,17 @@ static void write_grouped(To& to, Name) {
     to.when(framework_of(to.job.model, to.plan, *to.job.gpu).grouped_gemm, "--moe-grouped-gemm");
 }
 
-static bool splits_sequences(const Plan& plan) { return plan.sequence_parallel && plan.tensor_parallel > 1; }
+static bool splits_sequences(const To& to) {
+    return (to.plan.sequence_parallel && to.plan.tensor_parallel > 1) || experts_split_sequences(to.model, to.plan);
+}
+static void write_sequence(To& to, Name field) {
+    to.when(splits_sequences(to), "--sequence-parallel");
+    if (splits_sequences(to) && !to.plan.sequence_parallel) to.leave_field(field);
+}
 
 static void write_tensor_overlap(To& to, Name field) {
     if (!to.plan.tensor_overlap || to.plan.tensor_parallel == 1) return;
-    if (splits_sequences(to.plan))
+    if (splits_sequences(to))
         to.flag("--tp-comm-overlap");
     else
         to.leave_field(field);
@@ -254,7 +292,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"micro_batch", [](To& to, Name) { to.number("--micro-batch-size", to.plan.micro_batch); }},
     {"global_batch", [](To& to, Name) { to.number("--global-batch-size", to.plan.global_batch); }},
     {"tensor_parallel", [](To& to, Name) { to.number("--tensor-model-parallel-size", to.plan.tensor_parallel, 1); }},
-    {"sequence_parallel", [](To& to, Name) { to.when(splits_sequences(to.plan), "--sequence-parallel"); }},
+    {"sequence_parallel", write_sequence},
     {"context_parallel", [](To& to, Name) { to.number("--context-parallel-size", to.plan.context_parallel, 1); }},
     {"pipeline_parallel", [](To& to, Name) { to.number("--pipeline-model-parallel-size", to.plan.pipeline_parallel, 1); }},
     {"virtual_stages", write_chunks},
@@ -306,7 +344,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"framework", leave_changed},
     {"schedule", leave_changed},
     {"expert_imbalance", leave_changed},
-    {"transformer_engine", leave_changed},
+    {"transformer_engine", leave_layers},
     {"gradient_fusion", leave_changed},
     {"softmax_fusion", leave_changed},
     {"activation_fusion", leave_changed},

@@ -51,6 +51,12 @@ Nodes nodes_of(const Plan& plan) {
     return {plan.gpus / plan.gpus_per_node, plan.gpus_per_node};
 }
 
+bool optimizer_must_share(const Plan& plan) {
+    return plan.moments != Moments::fp32 || plan.optimizer_offload > 0 || plan.precision == Precision::fp8_weights;
+}
+bool has_copies(const Plan& plan) { return plan.data_parallel() * plan.context_parallel > 1; }
+bool experts_split_sequences(const Model& model, const Plan& plan) { return model.experts.count > 0 && plan.tensor_parallel > 1; }
+
 void Variables::set(std::string_view name, std::string_view value) { script_.text += joined({name, "=", value, "\n"}); }
 void Variables::ask(std::string_view name) {
     script_.yours.emplace_back(name);

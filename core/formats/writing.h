@@ -40,6 +40,14 @@ struct Nodes {
 };
 Nodes nodes_of(const Plan& plan);
 
+// Whether Megatron Core's optimizer asks that copies of the model share its state out: with small averages, with a part of it on the host
+// and with weights in fp8 (optimizer_config.py, __post_init__; arguments.py, fp8_param_gather).
+bool optimizer_must_share(const Plan& plan);
+// Whether any copies of the model are there that could.
+bool has_copies(const Plan& plan);
+// Tensor-parallel layers of experts train with sequence parallelism alone (moe_layer.py, forward).
+bool experts_split_sequences(const Model& model, const Plan& plan);
+
 // "NAME=value" or, where the reader fills it in, a line that ends the script while it is empty.
 class Variables {
  public:
