@@ -104,8 +104,9 @@ std::string override_text(const Setting& setting, bool python) {
     const auto& [key, value] = setting;
     std::string text;
     if (value.is_array()) {
-        for (const Json& one : value) text += joined({text.empty() ? "[" : ",", one.get<std::string>()});
-        text += "]";
+        const std::string_view quote = python ? "'" : "";  // NeMo-Run takes a list of Python
+        for (const Json& one : value) text += joined({text.empty() ? "[" : ",", quote, one.get<std::string>(), quote});
+        return python ? joined({key, "=\"", text, "]\""}) : joined({key, "='", text, "]'"});
     } else if (python && (value.is_null() || value.is_boolean())) {
         text = value.is_null() ? "None" : value == Json(true) ? "True" : "False";
     } else {
@@ -114,7 +115,7 @@ std::string override_text(const Setting& setting, bool python) {
     const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/' || c == ':';
     });
-    return plain ? joined({key, "=", text}) : joined({key, "='", text, "'"});
+    return plain ? joined({key, "=", text}) : joined({key, "='\"", text, "\"'"});  // Hydra has parentheses in quotes alone
 }
 
 }  // namespace fourfold

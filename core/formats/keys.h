@@ -27,6 +27,7 @@ inline constexpr KeyRow kMegatronKeys[] = {
     {"moe_expert_parallel_size", "expert_parallel"},  // Megatron-DeepSpeed
     {"num_distributed_optimizer_instances", "shard_replicas"},
     {"microbatch_group_size_per_virtual_pipeline_stage", "virtual_stage_group"},
+    {"microbatch_group_size_per_vp_stage", "virtual_stage_group"},  // of Megatron Core
     {"decoder_first_pipeline_num_layers", "first_stage_layers"},
     {"num_layers_in_first_pipeline_stage", "first_stage_layers"},
     {"decoder_last_pipeline_num_layers", "last_stage_layers"},

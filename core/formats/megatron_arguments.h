@@ -26,7 +26,7 @@ class MegatronArguments : public Writing {
     // Left out where the value is what Megatron-LM takes by itself.
     void number(const char* name, std::int64_t value, std::int64_t usual);
     void when(bool on, const char* name);
-    bool knows(std::string_view flag) const;                           // the asked release
+    bool knows(std::string_view flag) const;                     // the asked release
     bool is_from(int minor) const { return release_ >= minor; }  // 0.`minor` or newer
 
     std::vector<MegatronLine> lines;

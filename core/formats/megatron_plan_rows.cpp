@@ -180,8 +180,8 @@ static void write_expert_overlap(To& to, Name) {
     to.when(to.plan.expert_overlap && sends_to_experts(to), "--overlap-moe-expert-parallel-comm");
 }
 
-// Layers that are computed again as a whole are not recorded; a whole step may be, from 0.16 on. Nor is a router that is computed again with
-// its experts. (arguments.py, validate_args; transformer_config.py, __post_init__)
+// Layers that are computed again as a whole are not recorded; a whole step may be, from 0.16 on. Nor is a router that is computed again
+// with its experts. (arguments.py, validate_args; transformer_config.py, __post_init__)
 static bool may_record(const To& to) {
     const Plan& p = to.plan;
     const bool step = p.cuda_graphs == CudaGraphs::step;
@@ -269,7 +269,7 @@ static void write_tensor_overlap(To& to, Name field) {
 
 // Weights are gathered by the distributed optimizer alone, and under the passes only where gradients are sent under them too.
 static void write_parameter_overlap(To& to, Name field) {
-    if (!to.plan.overlap_parameters || to.plan.zero == Zero::none) return;
+    if (!to.plan.overlap_parameters || (to.plan.zero == Zero::none && !must_share(to))) return;
     if (to.plan.overlap_gradients)
         to.flag("--overlap-param-gather");
     else

@@ -86,6 +86,7 @@ void read_recipe_precision(Import& in, bool bridge) {
     const bool closed = named && in.entries[at].open.empty();
     std::string name = closed && in.entries[at].value.is_string() ? lower_case(in.entries[at].value.get<std::string>()) : "";
     std::replace(name.begin(), name.end(), '-', '_');
+    name.erase(0, name.rfind('.') + 1);  // of a function in Python, with its module
     for (Entry& entry : in.entries)
         if (named && (any_of(kFormats, entry.key) || any_of(kWeights, entry.key)) && is_of_model(entry)) {
             entry.key = "model." + entry.key;

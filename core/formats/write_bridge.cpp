@@ -21,7 +21,7 @@ constexpr Place kPlaces[] = {
     {"pipeline_model_parallel_size", kModel, kStrategy},
     {"virtual_pipeline_model_parallel_size", kModel, kStrategy},
     {"pipeline_model_parallel_layout", kModel, kStrategy},
-    {"microbatch_group_size_per_virtual_pipeline_stage", kModel, kStrategy},
+    {"microbatch_group_size_per_vp_stage", kModel, kStrategy},
     {"num_layers_in_first_pipeline_stage", kModel, kStrategy},
     {"num_layers_in_last_pipeline_stage", kModel, kStrategy},
     {"account_for_embedding_in_pipeline_split", kModel, kStrategy},
@@ -45,9 +45,10 @@ constexpr Place kPlaces[] = {
     {"moe_grouped_gemm", kModel, kConfig},
     {"moe_token_dispatcher_type", kModel, kConfig},
     {"moe_enable_deepep", kModel, kConfig},
-    {"overlap_moe_expert_parallel_comm", "comm_overlap.", kConfig},
-    {"tp_comm_overlap", "comm_overlap.", kConfig},
-    {"overlap_p2p_comm", "comm_overlap.", kConfig},
+    {"overlap_moe_expert_parallel_comm", kModel, kConfig},
+    {"tp_comm_overlap", kModel, kConfig},
+    {"overlap_p2p_comm", kModel, kConfig},
+    {"batch_p2p_comm", kModel, kConfig},
     {"use_distributed_optimizer", kDdp, kStrategyDdp},
     {"use_megatron_fsdp", kDdp, ""},
     {"data_parallel_sharding_strategy", kDdp, ""},
@@ -78,10 +79,15 @@ class Overrides : public Settings {
     bool nemo_;
 };
 
+bool splits_sequences(const Overrides& to) {
+    return (to.plan.sequence_parallel && to.plan.tensor_parallel > 1) || experts_split_sequences(to.model, to.plan);
+}
+
 void write_split(Overrides& to) {
     const Plan& p = to.plan;
     for (const char* field : {"tensor_parallel", "pipeline_parallel", "context_parallel"}) to.key(field);
-    to.on("sequence_parallel", p.sequence_parallel && p.tensor_parallel > 1);
+    to.on("sequence_parallel", splits_sequences(to));
+    if (splits_sequences(to) && !p.sequence_parallel) to.leave_field("sequence_parallel");
     if (to.model.experts.count == 0) return;
     to.key("expert_parallel");
     to.set("expert_tensor_parallel_size", p.expert_tensor_parallel);
@@ -92,6 +98,7 @@ void write_exchange(Overrides& to) {
     const bool kernels = framework_of(to.model, to.plan, *to.job.gpu).sends_once;
     to.set("moe_token_dispatcher_type", kernels ? "flex" : "alltoall");
     to.set("moe_enable_deepep", kernels);
+    if (kernels && !to.is_nemo()) to.put("model.moe_flex_dispatcher_backend", "deepep");  // a recipe may have another
     to.on("expert_overlap", to.plan.expert_overlap);
 }
 
@@ -102,11 +109,13 @@ void write_stages(Overrides& to) {
     to.set("pipeline_model_parallel_layout", layout ? Json(layout_text(*layout)) : Json());
     to.set("virtual_pipeline_model_parallel_size", !layout && p.virtual_stages > 1 ? Json(p.virtual_stages) : Json());
     if (p.virtual_stages > 1 && p.group_of_micro_batches() != p.pipeline_parallel)
-        to.set(key_of(kMegatronKeys, "virtual_stage_group"), p.group_of_micro_batches());
-    if (p.virtual_stages > 1)
+        to.set("microbatch_group_size_per_vp_stage", p.group_of_micro_batches());
+    if (p.virtual_stages > 1) {
         to.set("overlap_p2p_comm", p.overlaps_sends());
-    else if (p.overlaps_sends())
+        to.set("batch_p2p_comm", !p.overlaps_sends());  // schedules.py: not both
+    } else if (p.overlaps_sends()) {
         to.leave_field("overlap_pipeline");
+    }
     if (layout) return;
     if (p.first_stage_layers > 0) to.set("num_layers_in_first_pipeline_stage", p.first_stage_layers);
     if (p.last_stage_layers > 0) to.set("num_layers_in_last_pipeline_stage", p.last_stage_layers);
@@ -135,25 +144,41 @@ void write_recompute(Overrides& to) {
     to.set("recompute_modules", std::move(modules));
 }
 
+// Where the settings of the optimizer and of data parallelism differ, the optimizer's count (NeMo, MegatronStrategy.connect) or those that
+// are on (Megatron-Bridge, _validate_and_sync_distributed_optimizer_settings).
+bool shares(const Plan& plan) { return plan.zero != Zero::none || optimizer_must_share(plan); }
+void write_sharing(Overrides& to) {
+    const Plan& p = to.plan;
+    to.set("use_distributed_optimizer", shares(p));
+    to.put(to.is_nemo() ? "optim.config.use_distributed_optimizer" : "optimizer.use_distributed_optimizer", shares(p));
+    const bool more = p.zero == Zero::none && shares(p) && has_copies(p), less = p.shards_gradients() && to.is_nemo();
+    if (more || less) to.leave_field("zero");
+}
+
 void write_zero(Overrides& to) {
     const Plan& p = to.plan;
     const bool fsdp = p.shards_gradients();
-    to.set("use_distributed_optimizer", p.zero != Zero::none);
-    if (fsdp && to.is_nemo()) to.leave_field("zero");
+    write_sharing(to);
     if (!to.is_nemo()) to.set("use_megatron_fsdp", fsdp);
     if (fsdp && !to.is_nemo()) to.set("data_parallel_sharding_strategy", p.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
+    if (fsdp && !to.is_nemo()) to.put("checkpoint.ckpt_format", "fsdp_dtensor");  // ConfigContainer.validate asserts it
     if (p.zero == Zero::optimizer)
         to.key("shard_replicas");
     else
         to.leave_changed("shard_replicas");
     to.on("overlap_gradients", p.overlap_gradients);
-    const bool gathers = p.overlap_parameters && p.zero != Zero::none;
+    const bool gathers = p.overlap_parameters && shares(p);
     to.on("overlap_parameters", gathers && p.overlap_gradients);
     if (gathers && !p.overlap_gradients) to.leave_field("overlap_parameters");
     const bool overlaps = p.tensor_overlap && p.tensor_parallel > 1;
-    to.on("tensor_overlap", overlaps && p.sequence_parallel);
-    if (overlaps && !p.sequence_parallel) to.leave_field("tensor_overlap");
+    // An object of Megatron-Bridge overwrites all these (CommOverlapConfig.setup), where a recipe has one: _pretrain_common has none.
+    if (!to.is_nemo()) to.put("comm_overlap", nullptr);
+    to.on("tensor_overlap", overlaps && splits_sequences(to));
+    if (overlaps && !splits_sequences(to)) to.leave_field("tensor_overlap");
 }
+
+// NeMo-Run imports what has dots; words alone are those of the type of an argument, which plugins share (cli_parser.py, parse_factory).
+constexpr std::string_view kPrecisions = "nemo.collections.llm.recipes.precision.mixed_precision.";
 
 // The precision is one word (mixed_precision.py): with bf16 gradients are reduced in fp32, with fp16 they are not, and with fp8 the weights
 // are in fp8 too.
@@ -164,7 +189,7 @@ void write_precision(Overrides& to) {
                        : fp8               ? "bf16_with_fp8_delayed_scaling_mixed"
                        : half              ? "fp16_mixed"
                                            : "bf16_mixed";
-    to.put(to.is_nemo() ? "trainer.plugins" : "mixed_precision", word);
+    to.put(to.is_nemo() ? "trainer.plugins" : "mixed_precision", to.is_nemo() ? joined({kPrecisions, word}) : word);
     to.set("grad_reduce_in_fp32", to.plan.gradients_in_fp32);
     if (to.plan.gradients_in_fp32 == half) to.leave_field("gradients_in_fp32");
     if (precision == Precision::fp8) to.leave_field("precision");
@@ -193,7 +218,8 @@ void write_kernels(Overrides& to) {
     to.set("hidden_dropout", p.hidden_dropout ? kUsualDropout : 0.0);
     to.set("attention_dropout", p.attention_dropout ? kUsualDropout : 0.0);
     const char* const backends[] = {"", "flash", "fused", "unfused"};
-    if (p.attention != Attention::automatic) to.set("attention_backend", backends[static_cast<std::size_t>(p.attention)]);
+    if (p.attention != Attention::automatic && to.is_nemo()) to.leave_field("attention");  // NeMo-Run has no parser for an enumeration
+    if (p.attention != Attention::automatic && !to.is_nemo()) to.set("attention_backend", backends[static_cast<std::size_t>(p.attention)]);
     if (p.loss == Loss::gathered || p.loss == Loss::chunked || p.loss == Loss::tiled || p.loss == Loss::parallel) to.leave_field("loss");
     if (p.loss == Loss::plain) to.set("cross_entropy_loss_fusion", false);
     if (p.loss == Loss::native_fused || p.loss == Loss::te_fused) {

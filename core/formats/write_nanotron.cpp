@@ -35,6 +35,7 @@ void write_model(To& to) {
     to.put("model.model_config.is_llama_config", true);
     config.erase("model_type");
     for (const auto& [key, value] : config.items()) to.put("model.model_config." + key, value);
+    to.leave_out("export.left_out.config");
 }
 
 void write_degrees(To& to, Name) {

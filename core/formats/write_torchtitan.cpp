@@ -49,14 +49,19 @@ void write_batch(To& to, Name) {
     if (stages) to.put("parallelism.pipeline_parallel_microbatch_size", p.micro_batch);
 }
 
+// Whole copies stand alone: beside any other split they are refused ("DDP has not supported > 1D parallelism", parallelize_llama), and
+// sharding is what takes no more memory. It is among the copies of a sequence's parts, too, which the degrees do not count.
 void write_sharding(To& to, Name field) {
     const Plan& p = to.plan;
-    const std::int64_t copies = p.data_parallel(), replicas = p.zero == Zero::none ? copies : p.shard_replicas;
+    const std::int64_t copies = p.data_parallel();
+    const bool whole = p.zero == Zero::none && p.model_parallel() == 1, fits = copies % p.shard_replicas == 0;
+    const std::int64_t replicas = whole ? copies : p.zero != Zero::none && fits ? p.shard_replicas : 1;
     to.put("parallelism.data_parallel_replicate_degree", replicas);
     to.put("parallelism.data_parallel_shard_degree", copies / replicas);
-    if (p.zero == Zero::none) return;
+    if (whole) return;
     to.put("parallelism.fsdp_reshard_after_forward", p.zero == Zero::weights ? "always" : "never");
-    if (p.zero == Zero::optimizer) to.leave_field(field);
+    if (p.zero == Zero::optimizer || (p.zero == Zero::none && has_copies(p))) to.leave_field(field);
+    if (p.zero != Zero::none && !fits) to.leave_field("shard_replicas");
 }
 
 // A layer less on the first and on the last stage each is what it takes by itself.
@@ -109,7 +114,8 @@ void write_recompute(To& to, Name field) {
 void write_precision(To& to, Name field) {
     const Precision precision = to.plan.precision;
     to.put("training.mixed_precision_param", "bfloat16");
-    to.put("training.mixed_precision_reduce", to.plan.gradients_in_fp32 ? "float32" : "bfloat16");
+    to.put("training.mixed_precision_reduce", "float32");  // the only one that its type has: Literal["float32"]
+    if (!to.plan.gradients_in_fp32) to.leave_field("gradients_in_fp32");
     if (precision == Precision::fp16 || precision == Precision::fp8_weights) to.leave_field(field);
     if (precision != Precision::fp8 && precision != Precision::fp8_weights) return;
     to.put("model.converters", Json::array({"quantize.linear.float8"}));
@@ -129,6 +135,14 @@ void write_sequence(To& to, Name field) {
 }
 void write_experts(To& to, Name field) {
     if (to.model.experts.count > 0) write_key(to, field);
+}
+// Experts are split as the other parts of a layer, or not at all (ParallelDims._validate).
+void write_split_experts(To& to, Name field) {
+    if (to.model.experts.count == 0) return;
+    const std::int64_t degree = to.plan.expert_tensor_parallel;
+    if (degree == 1 || degree == to.plan.tensor_parallel) return write_key(to, field);
+    to.put(key_of(kTorchtitanKeys, field), to.plan.tensor_parallel);
+    to.leave_field(field);
 }
 
 constexpr SettingRow kRows[] = {
@@ -151,7 +165,7 @@ constexpr SettingRow kRows[] = {
     {"count_embedding_as_layer", nullptr},
     {"count_loss_as_layer", nullptr},
     {"expert_parallel", write_experts},
-    {"expert_tensor_parallel", write_experts},
+    {"expert_tensor_parallel", write_split_experts},
     {"tensor_overlap", write_tensor_overlap},
     {"recompute", write_recompute},
     {"recompute_layers", nullptr},

@@ -23,25 +23,35 @@ void leave_pytorch(To& to, Name) { leave_framework(to, FrameworkKind::pytorch); 
 void leave_transformers(To& to, Name) { leave_framework(to, FrameworkKind::transformers); }
 
 // ---- DeepSpeed
+// The check of the batch takes every GPU for a copy (DeepSpeedConfig._batch_assertion), those of a tensor-parallel group too: without the
+// whole batch it is counted from the others.
 void write_batch(To& to, Name) {
-    to.put("train_batch_size", to.plan.global_batch);
+    if (to.plan.tensor_parallel == 1) to.put("train_batch_size", to.plan.global_batch);
     to.put("train_micro_batch_size_per_gpu", to.plan.micro_batch);
     to.put("gradient_accumulation_steps", to.plan.micro_batches());
 }
 
-void write_zero(To& to, Name) {
-    to.put("zero_optimization.stage", static_cast<std::int64_t>(to.plan.zero));
+// Weights are not shared out beside tensor parallelism (engine.py, _configure_tensor_parallel).
+void write_zero(To& to, Name field) {
+    const bool less = to.plan.zero == Zero::weights && to.plan.tensor_parallel > 1;
+    to.put("zero_optimization.stage", static_cast<std::int64_t>(less ? Zero::gradients : to.plan.zero));
+    if (less) to.leave_field(field);
     to.put("zero_optimization.overlap_comm", to.plan.overlap_gradients);
 }
+bool shares_weights(const Plan& plan) { return plan.zero == Zero::weights && plan.tensor_parallel == 1; }
 
-void write_offload(To& to, Name) {
+// Stages 1 and 2 send all of the optimizer to the host, not a part of it, and not to drives (offload_config.py); stage 0 nothing.
+void write_offload(To& to, Name field) {
     const double part = to.plan.optimizer_offload;
     if (part <= 0) return;
+    if (to.plan.zero == Zero::none) return to.leave_field(field);
     const OffloadOverlap overlap = to.plan.optimizer_offload_overlap;
-    const bool drives = to.plan.optimizer_offload_target == OffloadTarget::nvme;
+    const bool any = shares_weights(to.plan), far = to.plan.optimizer_offload_target == OffloadTarget::nvme, drives = far && any;
     to.put("zero_optimization.offload_optimizer.device", drives ? "nvme" : "cpu");
     if (drives) to.put("zero_optimization.offload_optimizer.nvme_path", "/local_nvme");
-    if (part < 1) to.put("zero_optimization.offload_optimizer.ratio", part);
+    if (part < 1 && any) to.put("zero_optimization.offload_optimizer.ratio", part);
+    if (part < 1 && !any) to.leave_field(field);
+    if (far && !any) to.leave_field("optimizer_offload_target");
     if (overlap == OffloadOverlap::none) return;
     for (const char* way : {"zero_optimization.offload_optimizer.pipeline_read", "zero_optimization.offload_optimizer.pipeline_write"})
         to.put(way, true);
@@ -49,7 +59,7 @@ void write_offload(To& to, Name) {
 }
 
 void write_weights_offload(To& to, Name field) {
-    if (to.plan.weights_on_host())
+    if (to.plan.weights_on_host() && shares_weights(to.plan))
         to.put("zero_optimization.offload_param.device", "cpu");
     else if (to.plan.weights_offload)
         to.leave_field(field);
@@ -58,7 +68,10 @@ void write_weights_offload(To& to, Name field) {
 void write_types(To& to, Name field) {
     const Precision precision = to.plan.precision;
     to.put(precision == Precision::fp16 ? "fp16.enabled" : "bf16.enabled", true);
-    to.put("data_types.grad_accum_dtype", to.plan.gradients_in_fp32 ? "fp32" : precision == Precision::fp16 ? "fp16" : "bf16");
+    // Without ZeRO each has its own (engine.py, _do_optimizer_sanity_check).
+    const bool half = precision == Precision::fp16, alone = to.plan.zero == Zero::none, precise = alone ? !half : to.plan.gradients_in_fp32;
+    to.put("data_types.grad_accum_dtype", precise ? "fp32" : half ? "fp16" : "bf16");
+    if (precise != to.plan.gradients_in_fp32) to.leave_field("gradients_in_fp32");
     if (precision == Precision::fp8 || precision == Precision::fp8_weights) to.leave_field(field);
 }
 
@@ -96,16 +109,25 @@ constexpr SettingRow kDeepspeedRows[] = {
 };
 
 // ---- accelerate
-// FSDP shares out gradients or weights; the optimizer's state alone is DeepSpeed's.
-void write_kind(To& to, Name) {
+// FSDP shares out gradients or weights; the optimizer's state alone is DeepSpeed's. Beside tensor or context parallelism there is FSDP of
+// the second version alone, where there are copies (parallelism_config.py,
+// __post_init__ and _validate_accelerator); it shares out no less.
+bool splits(const Plan& plan) { return plan.tensor_parallel > 1 || plan.context_parallel > 1; }
+bool has_fsdp(const Plan& plan) { return splits(plan) ? has_copies(plan) : plan.shards_gradients(); }
+bool has_groups(const Plan& plan) { return has_fsdp(plan) && (splits(plan) || plan.shard_replicas > 1); }
+
+void write_kind(To& to, Name field) {
     const Zero zero = to.plan.zero;
-    to.put("distributed_type", zero == Zero::none ? "MULTI_GPU" : zero == Zero::optimizer ? "DEEPSPEED" : "FSDP");
-    if (zero == Zero::none) return;
-    if (zero == Zero::optimizer) {
+    const bool deepspeed = zero == Zero::optimizer && !splits(to.plan), fsdp = has_fsdp(to.plan);
+    to.put("distributed_type", fsdp ? "FSDP" : deepspeed ? "DEEPSPEED" : "MULTI_GPU");
+    if (fsdp && !to.plan.shards_gradients()) to.leave_field(field);
+    if (!fsdp && !deepspeed) return;
+    if (deepspeed) {
         to.put("deepspeed_config.zero_stage", 1);
         return to.put("deepspeed_config.gradient_accumulation_steps", to.plan.micro_batches());
     }
-    const bool first = to.plan.fully_shard == Habit::off;
+    const bool first = to.plan.fully_shard == Habit::off && !has_groups(to.plan);
+    if (to.plan.fully_shard == Habit::off && !first) to.leave_field("fully_shard");
     to.put("fsdp_config.fsdp_version", first ? 1 : 2);
     to.put("fsdp_config.fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
     if (first)
@@ -114,11 +136,9 @@ void write_kind(To& to, Name) {
         to.put("fsdp_config.fsdp_reshard_after_forward", zero == Zero::weights);
 }
 
-bool has_fsdp(const Plan& plan) { return plan.zero == Zero::gradients || plan.zero == Zero::weights; }
-
 // Its version is written with FSDP alone.
 void leave_without_fsdp(To& to, Name field) {
-    if (!has_fsdp(to.plan)) to.leave_changed(field);
+    if (!to.plan.shards_gradients()) to.leave_changed(field);
 }
 
 void write_again(To& to, Name field) {
@@ -150,15 +170,16 @@ void write_groups(To& to, Name) {
     const auto degree = [&](const char* name, std::int64_t value) {
         if (value > 1) to.put(std::string("parallelism_config.parallelism_config_") + name, value);
     };
-    const bool hybrid = has_fsdp(p) && p.shard_replicas > 1;
+    const bool hybrid = has_fsdp(p) && p.shard_replicas > 1 && p.data_parallel() % p.shard_replicas == 0;
     degree("tp_size", p.tensor_parallel);
     degree("cp_size", p.context_parallel);
-    if (hybrid) {
+    if (hybrid)
         degree("dp_replicate_size", p.shard_replicas);
-        degree("dp_shard_size", p.data_parallel() / p.shard_replicas);
-    } else {
+    else
         to.leave_changed("shard_replicas");
-    }
+    // Their product is the number of processes.
+    const std::int64_t others = p.tensor_parallel * p.context_parallel * (hybrid ? p.shard_replicas : 1);
+    if (has_groups(p)) degree("dp_shard_size", p.gpus / others);
 }
 
 constexpr SettingRow kAccelerateRows[] = {

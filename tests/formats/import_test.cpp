@@ -9,6 +9,7 @@
 #include "contract.h"
 #include "formats/formats.h"
 #include "model/catalog.h"
+#include "plan/framework.h"
 #include "random_cases.h"
 #include "settings.h"
 
@@ -216,11 +217,15 @@ TEST_CASE("what is written for a plan is read as that plan, whatever the release
         const Json read = first(made.text, {{"MASTER_ADDR", "a"}, {"NODE_RANK", "0"}, {"DATA_ARGS", ""}, {"TRAINING_ARGS", ""}});
         Json fields = Json::object();
         visit_fields(job.plan, FieldWriter(fields));
+        if (!framework_of(job.model, job.plan, *job.gpu).transformer_engine && fields["transformer_engine"] == "auto")
+            fields["transformer_engine"] = "off";
         const std::set<std::string> left_out = tests::left_out_fields(made);
         for (const auto& entry : read["job"].items()) {
             const std::string& field = entry.key();
             const Json& value = entry.value();
             if (field == "model" || left_out.contains(field)) continue;
+            const bool alone = job.plan.data_parallel() * job.plan.context_parallel == 1;  // one copy shares nothing out
+            if (field == "zero" && alone && fields[field] == "none") continue;
             ++compared;
             CHECK_MESSAGE(fields[field] == value, field, " ", fields[field].dump(), " ", value.dump());
         }
