@@ -28,8 +28,8 @@ Json file_of(const char* changes) {
     request = json(api::estimate(request.dump()))["job"];
     request.update(own);
     const Json answer = json(api::export_plan(request.dump()));
-    REQUIRE_MESSAGE(answer["ok"] == true, answer.dump());
-    return answer;
+    CHECK_MESSAGE(answer["ok"] == true, changes, answer["problems"].dump());
+    return answer["ok"] == true ? answer : Json{{"text", ""}, {"left_out", Json::array()}};
 }
 bool has_words(const Json& answer, const std::string& words) { return answer["text"].get<std::string>().find(words) != std::string::npos; }
 bool lists(const Json& answer, const std::string& field) {
@@ -56,7 +56,8 @@ TEST_CASE("Megatron-LM: an older release is not told what it does not know") {
     // --moe-router-num-groups: 0.11 (node-limited routing); --moe-enable-deepep and its dispatcher: 0.12; the overlap of experts: 0.14.
     check_taken({R"({"release": "0.9", "context_parallel": 2, "context_parallel_kind": "all_to_all"})", "--context-parallel-size 2",
                  "--cp-comm-type", "context_parallel_kind"});
-    check_taken({R"({"release": "0.9", "model": "deepseek-v2-lite", "sequence_length": 4096})", "--num-experts 64", "--kv-lora-rank", ""});
+    check_taken({R"({"release": "0.9", "model": "deepseek-v2-lite", "sequence_length": 4096, "pipeline_parallel": 1})", "--num-experts 64",
+                 "--kv-lora-rank", ""});
     check_taken(
         {R"({"release": "0.10", "model": "deepseek-v3", "pipeline_parallel": 1})", "--kv-lora-rank 512", "--moe-router-num-groups", ""});
     check_taken(
@@ -169,7 +170,7 @@ TEST_CASE("torchtitan: copies alone, and the words that its types have") {
          "data_parallel_replicate_degree = 16\ndata_parallel_shard_degree = 1\n", "fsdp_reshard", ""},
         // job_config.py: mixed_precision_reduce: Literal["float32"]
         {R"({"format": "torchtitan", "gradients_in_fp32": false})", "mixed_precision_reduce = \"float32\"\n", "", "gradients_in_fp32"},
-        // two copies of four parts of a sequence each, and eight that hold the same: no degree has_words it
+        // two copies of four parts of a sequence each, and eight that hold the same: no degree says it
         {R"({"format": "torchtitan", "pipeline_parallel": 1, "tensor_parallel": 2, "context_parallel": 4, "shard_replicas": 8})",
          "data_parallel_replicate_degree = 1\ndata_parallel_shard_degree = 2\n", "", "shard_replicas"},
     };
