@@ -10,8 +10,15 @@ namespace fourfold {
 using To = MegatronArguments;
 using Name = std::string_view;  // of the row's field
 
-static void write_layout(To& to, Name) {
-    if (const LayoutPointer layout = listed_layout(to.model, to.plan))
+// The list of 0.13 takes no layer that predicts further tokens (CHANGELOG.md).
+static bool takes_layout(const To& to) {
+    return to.knows("--pipeline-model-parallel-layout") && (to.model.multi_token_layers == 0 || to.is_from(14));
+}
+static void write_layout(To& to, Name field) {
+    const LayoutPointer layout = listed_layout(to.model, to.plan);
+    if (layout && !takes_layout(to) && to.knows("--pipeline-model-parallel-layout"))
+        to.leave_field(field);
+    else if (layout)
         to.flag("--pipeline-model-parallel-layout", joined({"'", layout_text(*layout), "'"}));
 }
 
@@ -30,7 +37,7 @@ static void write_chunks(To& to, Name field) {
     const Plan& p = to.plan;
     if (p.virtual_stages == 1) return;
     if (listed_layout(to.model, to.plan)) {
-        if (!to.knows("--pipeline-model-parallel-layout")) to.leave_field(field);
+        if (!takes_layout(to)) to.leave_field(field);
     } else if (to.knows("--num-virtual-stages-per-pipeline-rank") || has_uneven_ends(p)) {
         to.number("--num-virtual-stages-per-pipeline-rank", p.virtual_stages);
     } else {
@@ -142,7 +149,8 @@ static void write_optimizer(To& to, Name) {
     to.when(p.moments != Moments::fp32 || offloads, "--use-precision-aware-optimizer");
     if (!to.knows("--use-precision-aware-optimizer")) return;
     if (p.moments != Moments::fp32)
-        for (const char* name : {"--exp-avg-dtype", "--exp-avg-sq-dtype"}) to.flag(name, p.moments == Moments::bits8 ? "fp8" : "bf16");
+        for (const char* name : {"--exp-avg-dtype", "--exp-avg-sq-dtype"})  // bf16 came with 0.13 (CHANGELOG.md)
+            to.flag(name, p.moments == Moments::bits8 ? "fp8" : to.is_from(13) ? "bf16" : "fp16");
 }
 
 static void write_offload(To& to, Name) {
@@ -190,18 +198,26 @@ static bool may_record(const To& to) {
     return p.recompute == Recompute::none || (step && to.is_from(16));
 }
 
-// Before 0.15 those of Transformer Engine alone.
+// Before 0.15 those of Transformer Engine alone; before 0.16 of a whole layer or of its attention (pull request 1920), and a layer of
+// experts is not recorded as a whole.
 static void write_graphs(To& to, Name field) {
     const CudaGraphs graphs = to.plan.cuda_graphs;
     if (graphs == CudaGraphs::none) return;
     if (!may_record(to)) return to.leave_field(field);
-    if (!to.knows("--cuda-graph-impl")) return graphs == CudaGraphs::layers ? to.flag("--external-cuda-graph") : to.leave_field(field);
-    to.flag("--cuda-graph-impl", graphs == CudaGraphs::step ? "local" : "transformer_engine");
-    if (graphs == CudaGraphs::step) {
-        to.flag("--no-check-for-nan-in-loss-and-grad");  // arguments.py asserts it
-        return to.flag("--cuda-graph-scope", "full_iteration");
-    }
-    to.flag("--cuda-graph-scope", to.model.experts.count > 0 ? "attn moe_router moe_preprocess" : "attn mlp");
+    const bool step = graphs == CudaGraphs::step, experts = to.model.experts.count > 0;
+    if (to.knows("--cuda-graph-impl"))
+        to.flag("--cuda-graph-impl", step ? "local" : "transformer_engine");
+    else if (step)
+        return to.leave_field(field);
+    else
+        to.flag("--external-cuda-graph");
+    to.when(step, "--no-check-for-nan-in-loss-and-grad");  // arguments.py asserts it
+    if (step)
+        to.flag("--cuda-graph-scope", "full_iteration");
+    else if (to.is_from(16))
+        to.flag("--cuda-graph-scope", experts ? "attn moe_router moe_preprocess" : "attn mlp");
+    else if (experts && to.knows("--external-cuda-graph"))
+        to.flag("--cuda-graph-scope", "attn");
 }
 
 static void write_kernel(To& to, Name) {

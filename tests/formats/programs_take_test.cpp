@@ -67,6 +67,18 @@ TEST_CASE("Megatron-LM: an older release is not told what it does not know") {
     const std::string newer = experts(R"("expert_dispatch": "deepep", "release": "0.12")");
     check_taken({newer.c_str(), "--moe-token-dispatcher-type flex\n    --moe-enable-deepep\n", "alltoall", ""});
     const std::string overlap = experts(R"("expert_overlap": true, "virtual_stages": 4, "release": "0.13")");
+    // CHANGELOG.md of 0.13.0: "Support bf16 dtype for optimizer states", and "MTP is not compatible with flexible pipeline layout"
+    check_taken(
+        {R"({"release": "0.12", "moments": "16-bit"})", "--exp-avg-dtype fp16\n    --exp-avg-sq-dtype fp16\n", "bf16\n    --exp", ""});
+    check_taken({R"({"release": "0.13", "moments": "16-bit"})", "--exp-avg-dtype bf16\n    --exp-avg-sq-dtype bf16\n", "", ""});
+    const std::string further = R"("model": "deepseek-v3", "layout": "Et*31|t*30mL")";
+    check_taken(
+        {("{" + further + R"(, "release": "0.13"})").c_str(), "--mtp-num-layers 1\n", "--pipeline-model-parallel-layout", "layout"});
+    check_taken({("{" + further + R"(, "release": "0.14"})").c_str(), "--pipeline-model-parallel-layout 'Et*31|t*30mL'\n", "", ""});
+    // --cuda-graph-scope: one of full, attn and full_iteration in 0.15, a list later (pull request 1920 of 2025-10-24, after its branch)
+    check_taken({R"({"release": "0.15", "cuda_graphs": "layers"})", "--cuda-graph-impl transformer_engine\n", "--cuda-graph-scope", ""});
+    check_taken({R"({"release": "0.16", "cuda_graphs": "layers"})", "--cuda-graph-scope attn mlp\n", "", ""});
+    check_taken({experts(R"("release": "0.15", "cuda_graphs": "layers")").c_str(), "--cuda-graph-scope attn\n", "", ""});
     check_taken({overlap.c_str(), "--num-virtual-stages-per-pipeline-rank 4", "--overlap-moe-expert-parallel-comm", "expert_overlap"});
 }
 
