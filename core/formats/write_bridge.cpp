@@ -57,6 +57,8 @@ constexpr Place kPlaces[] = {
     {"overlap_param_gather", kDdp, kStrategyDdp},
     {"grad_reduce_in_fp32", kDdp, kStrategyDdp},
     {"use_precision_aware_optimizer", kOptimizer, kOptim},
+    {"main_grads_dtype", kOptimizer, kOptim},
+    {"main_params_dtype", kOptimizer, kOptim},
     {"exp_avg_dtype", kOptimizer, kOptim},
     {"exp_avg_sq_dtype", kOptimizer, kOptim},
     {"optimizer_cpu_offload", kOptimizer, kOptim},
@@ -116,11 +118,12 @@ void write_stages(Overrides& to) {
     } else if (p.overlaps_sends()) {
         to.leave_field("overlap_pipeline");
     }
-    if (layout) return;
-    if (p.first_stage_layers > 0) to.set("num_layers_in_first_pipeline_stage", p.first_stage_layers);
-    if (p.last_stage_layers > 0) to.set("num_layers_in_last_pipeline_stage", p.last_stage_layers);
-    to.on("count_embedding_as_layer", p.count_embedding_as_layer);
-    to.on("count_loss_as_layer", p.count_loss_as_layer);
+    // Beside a list none of these may stand (transformer_config.py), and a recipe may have them.
+    const auto ends = [&](std::int64_t layers) { return !layout && layers > 0 ? Json(layers) : Json(); };
+    to.set("num_layers_in_first_pipeline_stage", ends(p.first_stage_layers));
+    to.set("num_layers_in_last_pipeline_stage", ends(p.last_stage_layers));
+    to.on("count_embedding_as_layer", p.count_embedding_as_layer && !layout);
+    to.on("count_loss_as_layer", p.count_loss_as_layer && !layout);
 }
 
 void write_batch(Overrides& to) {
@@ -202,6 +205,8 @@ void write_optimizer(Overrides& to) {
     const bool small = p.moments != Moments::fp32, offloads = p.optimizer_offload > 0;
     to.set("use_precision_aware_optimizer", small || (offloads && p.master_on_host()));
     if (small && !p.master_on_host()) to.leave_field("offload_master_weights");
+    // With the usual optimizer all have 32 bits (optimizer_config.py, __post_init__), and a recipe may have others.
+    for (const char* name : {"main_grads_dtype", "main_params_dtype"}) to.set(name, "torch.float32");
     const char* type = p.moments == Moments::bits8 ? "torch.uint8" : small ? "torch.bfloat16" : "torch.float32";
     for (const char* name : {"exp_avg_dtype", "exp_avg_sq_dtype"}) to.set(name, type);
     to.set("optimizer_cpu_offload", offloads);

@@ -142,6 +142,14 @@ TEST_CASE("Megatron-Bridge: overrides that its recipes have, and that are not ov
         // "Megatron FSDP only supports fsdp_dtensor checkpoint format", and recipes save checkpoints (ConfigContainer.validate)
         {R"({"format": "megatron-bridge", "zero": "weights"})", "checkpoint.ckpt_format=fsdp_dtensor ", "", ""},
         {R"({"format": "megatron-bridge"})", "ddp.use_megatron_fsdp=false ", "ckpt_format", ""},
+        // "pipeline_model_parallel_layout cannot be set with other pipeline layout arguments", which recipes have (transformer_config.py)
+        {R"({"format": "megatron-bridge", "layout": "Et*15|t*17L"})",
+         "model.num_layers_in_first_pipeline_stage=null \\\nmodel.num_layers_in_last_pipeline_stage=null \\\n"
+         "model.account_for_embedding_in_pipeline_split=false ",
+         "", ""},
+        // "main_grads_dtype can only be fp32 when not using precision-aware optimizer" (optimizer_config.py)
+        {R"({"format": "megatron-bridge"})", "optimizer.main_grads_dtype=torch.float32 \\\noptimizer.main_params_dtype=torch.float32 ", "",
+         ""},
         // Hydra takes parentheses in quotes alone
         {R"({"format": "megatron-bridge", "virtual_stages": 4, "layout": "Et*4|(t*4|)*6t*4L"})",
          "model.pipeline_model_parallel_layout='\"Et*4|(t*4|)*6t*4L\"' ", "", ""},
