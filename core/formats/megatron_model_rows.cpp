@@ -20,6 +20,7 @@ static void write_attention(To& to, Name) {
         to.number("--qk-head-dim", latent.nope_dim);
         to.number("--qk-pos-emb-head-dim", latent.rope_dim);
         to.number("--v-head-dim", latent.value_dim);
+        to.flag("--no-rope-fusion");  // refused up to 0.12 (transformer_config.py), then an experiment (fused_mla_yarn_rope_apply.py)
         return;
     }
     if (m.kv_heads != m.heads) {  // the number alone has no effect
@@ -29,10 +30,13 @@ static void write_attention(To& to, Name) {
     if (m.head_dim * m.heads != m.hidden) to.number("--kv-channels", m.head_dim);
 }
 
-// The linear layers have biases all or none, queries, keys and values may have them alone.
+// The linear layers have biases all or none, queries, keys and values may have them alone. Before 0.15 a model with experts has none
+// (transformer_config.py).
 static void write_biases(To& to, Name) {
     const Model& m = to.model;
-    if (!m.mlp_bias && !m.attention_out_bias) {
+    const bool has = m.mlp_bias || m.attention_out_bias, can = m.experts.count == 0 || to.is_from(15);
+    if (has && !can) to.leave_out("export.left_out.biases");
+    if (!has || !can) {
         to.flag("--disable-bias-linear");
         to.when(m.qkv_bias, "--add-qkv-bias");
     } else if (!m.mlp_bias || !m.attention_out_bias || !m.qkv_bias) {

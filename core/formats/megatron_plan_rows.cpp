@@ -99,11 +99,15 @@ static void write_recompute(To& to, Name field) {
         case Recompute::none:
             return;
         case Recompute::selective: {
-            std::string modules = set_text(p.recompute_modules, kModuleChoices);
+            // shared experts from 0.15 on (transformer_config.py)
+            const bool lacks = to.knows("--recompute-modules") && !to.is_from(15);
+            const std::uint32_t known = p.recompute_modules & ~(lacks ? std::uint32_t{shared_experts} : 0U);
+            if (known != p.recompute_modules) to.leave_field(known == 0 ? field : "recompute_modules");
+            std::string modules = set_text(known, kModuleChoices);
             std::replace(modules.begin(), modules.end(), ',', ' ');
             if (modules.empty()) return;
             to.flag("--recompute-granularity", "selective");
-            if (p.recompute_modules != core_attn) to.flag("--recompute-modules", modules);
+            if (known != core_attn) to.flag("--recompute-modules", modules);
             return;
         }
         case Recompute::full:

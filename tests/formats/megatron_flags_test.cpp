@@ -32,7 +32,7 @@ constexpr std::string_view kKnown = R"(
 --optimizer-offload-fraction --overlap-cpu-optimizer-d2h-h2d --attention-backend --cross-entropy-loss-fusion --cross-entropy-fusion-impl --tp-comm-overlap
 --overlap-grad-reduce --overlap-param-gather --no-overlap-p2p-communication --cuda-graph-impl --cuda-graph-scope
 --position-embedding-type --hidden-dropout --attention-dropout --no-check-for-nan-in-loss-and-grad --transformer-impl
---moe-router-pre-softmax
+--moe-router-pre-softmax --no-rope-fusion
 )";
 bool known(const std::string& flag) {
     std::istringstream words{std::string(kKnown)};

@@ -51,6 +51,28 @@ std::string experts(const char* more) { return std::string("{") + kExperts + ", 
 
 }  // namespace
 
+TEST_CASE("Megatron-LM: latent attention, shared experts and biases of experts as each release has them") {
+    // "multi_latent_attention does not support apply_rope_fusion" up to 0.12 (transformer_config.py of 0.12.2, issue 1411), and the kernel
+    // of later releases is an experiment that stays off (fused_mla_yarn_rope_apply.py, experimental_fn); arguments.py has it on by default
+    for (const char* release : {"0.10", "0.12", "0.13", "0.19"})
+        check_taken({(R"({"model": "deepseek-v2-lite", "sequence_length": 4096, "pipeline_parallel": 1, "release": ")" +
+                      std::string(release) + R"("})")
+                         .c_str(),
+                     "--no-rope-fusion\n", "", ""});
+    check_taken({"{}", "--swiglu", "--no-rope-fusion", ""});
+    // "Invalid choices for recompute_modules": 0.12.2 and 0.14.0rc6 have no shared_experts
+    const std::string shared = R"({"model": "deepseek-v2-lite", "sequence_length": 4096, "pipeline_parallel": 1, "recompute": "selective",
+        "recompute_modules": "mlp,shared_experts")";
+    check_taken({(shared + "}").c_str(), "--recompute-modules mlp shared_experts\n", "", ""});
+    check_taken({(shared + R"(, "release": "0.14"})").c_str(), "--recompute-modules mlp\n", "", "recompute_modules"});
+    check_taken(
+        {(shared + R"(, "release": "0.11"})").c_str(), "--recompute-granularity selective", "--recompute-modules", "recompute_modules"});
+    // "Bias is not supported for MoE": both too
+    const std::string biased = R"({"model": "gpt-oss-20b", "pipeline_parallel": 1, "tensor_parallel": 1)";
+    check_taken({(biased + "}").c_str(), "--num-experts 32", "bias-linear", ""});
+    check_taken({(biased + R"(, "release": "0.14"})").c_str(), "--disable-bias-linear\n    --add-qkv-bias", "", ""});
+}
+
 TEST_CASE("Megatron-LM: an older release is not told what it does not know") {
     // argparse stops at an argument that it does not know. --cp-comm-type, --multi-latent-attention and its ranks: core_v0.10.0;
     // --moe-router-num-groups: 0.11 (node-limited routing); --moe-enable-deepep and its dispatcher: 0.12; the overlap of experts: 0.14.
