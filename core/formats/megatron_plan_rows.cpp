@@ -22,12 +22,16 @@ static void write_layout(To& to, Name field) {
         to.flag("--pipeline-model-parallel-layout", joined({"'", layout_text(*layout), "'"}));
 }
 
-// A list has its own ends.
+// A list has its own ends. Of two stages one end gives the other, and before 0.14 the layers between them are divided by the stages between
+// them (transformer_config.py).
 static void write_ends(To& to, Name) {
     const Plan& p = to.plan;
     if (listed_layout(to.model, to.plan)) return;
     to.number("--decoder-first-pipeline-num-layers", p.first_stage_layers, 0);
-    to.number("--decoder-last-pipeline-num-layers", p.last_stage_layers, 0);
+    if (p.pipeline_parallel == 2 && p.first_stage_layers > 0 && p.last_stage_layers > 0 && !to.is_from(14))
+        to.leave_field("last_stage_layers");
+    else
+        to.number("--decoder-last-pipeline-num-layers", p.last_stage_layers, 0);
     to.when(p.count_embedding_as_layer, "--account-for-embedding-in-pipeline-split");
     to.when(p.count_loss_as_layer, "--account-for-loss-in-pipeline-split");
 }

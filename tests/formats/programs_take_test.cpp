@@ -51,7 +51,7 @@ std::string experts(const char* more) { return std::string("{") + kExperts + ", 
 
 }  // namespace
 
-TEST_CASE("Megatron-LM: latent attention, shared experts and biases of experts as each release has them") {
+TEST_CASE("Megatron-LM: latent attention, shared experts, ends and biases of experts as each release has them") {
     // "multi_latent_attention does not support apply_rope_fusion" up to 0.12 (transformer_config.py of 0.12.2, issue 1411), and the kernel
     // of later releases is an experiment that stays off (fused_mla_yarn_rope_apply.py, experimental_fn); arguments.py has it on by default
     for (const char* release : {"0.10", "0.12", "0.13", "0.19"})
@@ -67,6 +67,11 @@ TEST_CASE("Megatron-LM: latent attention, shared experts and biases of experts a
     check_taken({(shared + R"(, "release": "0.14"})").c_str(), "--recompute-modules mlp\n", "", "recompute_modules"});
     check_taken(
         {(shared + R"(, "release": "0.11"})").c_str(), "--recompute-granularity selective", "--recompute-modules", "recompute_modules"});
+    // of two stages none lies between the ends: 0.12.2 divides by their number, 0.14.0rc6 does not (transformer_config.py)
+    const std::string ends = R"({"first_stage_layers": 15, "last_stage_layers": 17)";
+    check_taken({(ends + "}").c_str(), "--decoder-first-pipeline-num-layers 15\n    --decoder-last-pipeline-num-layers 17", "", ""});
+    check_taken(
+        {(ends + R"(, "release": "0.12"})").c_str(), "--decoder-first-pipeline-num-layers 15", "--decoder-last", "last_stage_layers"});
     // "Bias is not supported for MoE": both too
     const std::string biased = R"({"model": "gpt-oss-20b", "pipeline_parallel": 1, "tensor_parallel": 1)";
     check_taken({(biased + "}").c_str(), "--num-experts 32", "bias-linear", ""});
