@@ -180,7 +180,9 @@ Export torchtitan_toml(const Job& job) {
     Settings to(job);
     write_model(to);
     write_rows(to, kRows);
-    return made_of(to, toml_text(to.list));
+    Export made = made_of(to, toml_text(to.list));
+    made.needs = "export.needs.torchtitan";  // pull request 2386
+    return made;
 }
 
 }  // namespace fourfold

@@ -209,6 +209,8 @@ TEST_CASE("NeMo 2: arguments that NeMo-Run can read") {
 }
 
 TEST_CASE("torchtitan: copies alone, and the words that its types have") {
+    // TOML is not read since "Config System Refactor: TOML to Python Dataclass Registry" (pull request 2386, 9810191bb)
+    CHECK(file_of(R"({"format": "torchtitan"})")["needs"]["id"] == "export.needs.torchtitan");
     const Taken all[] = {
         // parallelize_llama: "DDP has not supported > 1D parallelism"
         {R"({"format": "torchtitan", "zero": "none"})",
