@@ -124,7 +124,10 @@ void write_kind(To& to, Name field) {
     if (!fsdp && !deepspeed) return;
     if (deepspeed) {
         to.put("deepspeed_config.zero_stage", 1);
-        return to.put("deepspeed_config.gradient_accumulation_steps", to.plan.micro_batches());
+        // it has no stages: every GPU holds a copy
+        const std::int64_t at_once = to.plan.micro_batch * to.plan.gpus;
+        if (to.plan.global_batch % at_once == 0) to.put("deepspeed_config.gradient_accumulation_steps", to.plan.global_batch / at_once);
+        return;
     }
     const bool first = to.plan.fully_shard == Habit::off && !has_groups(to.plan);
     if (to.plan.fully_shard == Habit::off && !first) to.leave_field("fully_shard");
@@ -156,6 +159,7 @@ void write_processes(To& to, Name) {
         to.put("num_machines", nodes.count);
     else
         to.leave_field("gpus_per_node");
+    if (nodes.count != 1) to.put("main_process_port", 29'500);  // of newer ones the usual one, of older ones "None" (launch.py)
 }
 
 void write_mixed(To& to, Name field) {
@@ -216,7 +220,12 @@ Export accelerate_yaml(const Job& job) {
     to.put("compute_environment", "LOCAL_MACHINE");
     write_rows(to, kAccelerateRows);
     leave_model(to);
-    return made_of(to, yaml_text(to.list));
+    Export made = made_of(to, yaml_text(to.list));
+    const std::int64_t nodes = nodes_of(job.plan).count;
+    if (nodes == 0) made.yours.emplace_back("num_machines");
+    if (nodes != 1)  // each node its own, the address the first one's (accelerate/utils/launch.py)
+        for (const char* one : {"machine_rank", "main_process_ip"}) made.yours.emplace_back(one);
+    return made;
 }
 
 }  // namespace fourfold

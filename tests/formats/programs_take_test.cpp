@@ -249,7 +249,18 @@ TEST_CASE("DeepSpeed: what its checks let pass") {
 }
 
 TEST_CASE("accelerate: degrees whose product is the number of processes") {
+    // launch.py, prepare_multi_gpu_env: on several machines their first one's address is taken as it is, without one "None", and all are
+    // the first; so is the port in older ones
+    CHECK(has_words(file_of(R"({"format": "accelerate"})"), "num_machines: 2\nmain_process_port: 29500\n"));
+    CHECK(file_of(R"({"format": "accelerate"})")["yours"] == json(R"(["machine_rank", "main_process_ip"])"));
+    CHECK(file_of(R"({"format": "accelerate", "gpus": 8})")["yours"].empty());
+    CHECK(file_of(R"({"format": "accelerate", "gpus": 12, "gpus_per_node": 8, "global_batch": 48})")["yours"] ==
+          json(R"(["num_machines", "machine_rank", "main_process_ip"])"));
     const Taken all[] = {
+        // it has no stages, so 16 copies of a micro-batch of 1 make a batch of 64 in four
+        {R"({"format": "accelerate", "tensor_parallel": 1})", "  zero_stage: 1\n  gradient_accumulation_steps: 4\n", "",
+         "pipeline_parallel"},
+        {R"({"format": "accelerate", "tensor_parallel": 1, "global_batch": 8})", "  zero_stage: 1\n", "accumulation", "global_batch"},
         // parallelism_config.py, _validate_accelerator: total_size must be num_processes
         {R"({"format": "accelerate", "pipeline_parallel": 1, "zero": "weights", "framework": "transformers"})",
          "parallelism_config_tp_size: 2\n  parallelism_config_dp_shard_size: 8\n", "", ""},

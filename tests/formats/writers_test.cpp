@@ -185,6 +185,7 @@ TEST_CASE("accelerate: FSDP, DeepSpeed for the optimizer's state alone, DDP") {
     CHECK(text_of(fsdp) == R"(compute_environment: LOCAL_MACHINE
 num_processes: 64
 num_machines: 8
+main_process_port: 29500
 distributed_type: FSDP
 fsdp_config:
   fsdp_version: 2
