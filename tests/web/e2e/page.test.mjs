@@ -13,7 +13,7 @@ import { words } from './words.mjs';
 const FIRST_LOAD_LIMIT = 50 * 1024,
     MODULE_LIMIT = 365.5 * 1024,
     FIRST_FILE_LIMIT = 159 * 1024, // of the module, which answers a link
-    LINK_LIMIT = 216 * 1024; // before the answer of a link
+    LINK_LIMIT = 216.5 * 1024; // before the answer of a link
 
 const sizes = (names) =>
     names.map((file) => [file || 'index.html', gzipSync(readFileSync(dist + (file || 'index.html')), { level: 9 }).length]);

@@ -23,6 +23,9 @@ function ticks(end: number): number[] {
     return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step);
 }
 
+const LONG_NAME = 12; // letters that a wide part has room for on a phone
+const LONG_ROOM = 0.5; // of a phone's width: what longer names need
+
 interface PartProps {
     group: ShownGroup;
     from: number; // of the drawing's width
@@ -37,7 +40,8 @@ function Part({ group, from, width, open, toggle }: PartProps) {
         event.preventDefault();
         toggle();
     };
-    const label = say('bar.part', { label: nameOf('group', group), used: group.bytes, share: group.share });
+    const name = nameOf('group', group);
+    const label = say('bar.part', { label: name, used: group.bytes, share: group.share });
     return (
         // biome-ignore lint/a11y/useSemanticElements: a button cannot stand inside an SVG drawing
         <g
@@ -45,7 +49,7 @@ function Part({ group, from, width, open, toggle }: PartProps) {
             tabindex={0}
             aria-label={label}
             aria-pressed={open}
-            class={`part ${group.id} ${room(width)}`}
+            class={`part ${group.id} ${room(width)} ${name.length > LONG_NAME && width < LONG_ROOM ? 'long' : ''}`}
             onClick={toggle}
             onKeyDown={key}
         >
@@ -54,7 +58,7 @@ function Part({ group, from, width, open, toggle }: PartProps) {
                 <rect class="pattern" width="100%" height="100%" fill={`url(#p-${group.id})`} />
                 <rect class="edge" width="100%" height="100%" />
                 <text class="name" x="10" y="26">
-                    {nameOf('group', group)}
+                    {name}
                 </text>{' '}
                 <text class="size" x="10" y="46">
                     {format.gb(group.bytes)}
