@@ -301,9 +301,14 @@ void check_contradictions(ConfigReader& read, const Family& family, const Model&
 
 void list_keys(const Json& given, const Json& config, ImportReport& report) {
     constexpr std::size_t kMost = 200;
-    if (&config != &given)
-        for (auto entry = given.begin(); entry != given.end() && report.ignored.size() < kMost; ++entry)
-            if (&*entry != &config) report.ignored.push_back(entry.key());
+    constexpr std::string_view kOtherParts[] = {"vision_config", "audio_config"};
+    if (&config != &given) {
+        for (auto entry = given.begin(); entry != given.end() && report.ignored.size() < kMost; ++entry) {
+            const bool is_part = std::find(std::begin(kOtherParts), std::end(kOtherParts), entry.key()) != std::end(kOtherParts);
+            if (is_part) report.assumed.push_back({entry.key(), nullptr, "import.text_alone"});
+            if (!is_part && &*entry != &config) report.ignored.push_back(entry.key());
+        }
+    }
     for (auto entry = config.begin(); entry != config.end() && report.ignored.size() < kMost; ++entry)
         if (std::find(report.used.begin(), report.used.end(), entry.key()) == report.used.end()) report.ignored.push_back(entry.key());
 }
