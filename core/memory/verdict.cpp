@@ -43,9 +43,9 @@ Verdict judge(Method method, const Plan& plan, double allocated_bytes, double ca
         return {share <= kLineShare ? Fit::fits : share <= 1 ? Fit::at_risk : Fit::does_not_fit, -1, allocated_bytes};
     const double whole = allocated_bytes + outside<double>(plan, allocated_bytes).total();
     const double probability = probability_to_run(row_of(plan.framework).residual, whole / card_bytes);
-    return {probability >= kFitsProbability    ? Fit::fits
+    return {probability >= kFitsProbability                          ? Fit::fits
             : probability <= kNoFitProbability || whole > card_bytes ? Fit::does_not_fit
-                                               : Fit::at_risk,
+                                                                     : Fit::at_risk,
             probability, whole};
 }
 

@@ -191,3 +191,23 @@ TEST_CASE("a larger micro-batch is found where it alone fits") {
                 }
     CHECK(alone >= 2);
 }
+
+TEST_CASE("the largest sequence where the GPUs have an odd factor: none of the next that split as well fits") {
+    for (const std::int64_t gpus : {10, 12, 24, 40, 96}) {
+        const Job job = job_of({{"gpus", gpus}, {"global_batch", 240}});
+        const auto found = largest_sequence(job.space());
+        REQUIRE(found);
+        CHECK(found->step == 1'024);
+        std::int64_t odd = gpus;
+        while (odd % 2 == 0) odd /= 2;
+        Plan plan = job.plan;
+        for (const std::int64_t step : {1'024 * odd, std::int64_t{1'024}})
+            for (std::int64_t i = 1; i <= 12; ++i) {
+                plan.sequence_length = (found->value / step + i) * step;
+                CAPTURE(gpus);
+                CAPTURE(plan.sequence_length);
+                CHECK(!has_plan({job.model, plan, *job.gpu, job.method, job.cluster, job.exploration}));
+            }
+    }
+    CHECK(largest_sequence(job_of({{"gpus", 24}}).space())->value >= 983'040);
+}
