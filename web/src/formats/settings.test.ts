@@ -197,6 +197,7 @@ test.each([
             'compute_environment "LOCAL_MACHINE"',
             'num_processes 64',
             'num_machines 8',
+            'main_process_port 29500',
             'distributed_type "FSDP"',
             'fsdp_config.fsdp_version 2',
             'fsdp_config.fsdp_auto_wrap_policy "TRANSFORMER_BASED_WRAP"',
@@ -204,13 +205,13 @@ test.each([
             'fsdp_config.fsdp_activation_checkpointing false',
             'mixed_precision "bf16"',
             'parallelism_config.parallelism_config_tp_size 8',
+            'parallelism_config.parallelism_config_dp_shard_size 8',
         ],
     ],
     [
         'deepspeed',
         'json',
         [
-            'train_batch_size 1024',
             'train_micro_batch_size_per_gpu 1',
             'gradient_accumulation_steps 512',
             'zero_optimization.stage 1',
