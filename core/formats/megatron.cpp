@@ -50,6 +50,8 @@ constexpr Since kSince[] = {
     {"--cuda-graph-impl", 15, "cuda_graphs"},
     {"--use-megatron-fsdp", 14, "zero"},
     {"--overlap-moe-expert-parallel-comm", 14, "expert_overlap"},
+    {"--experimental-attention-variant", 16, ""},
+    {"--attention-output-gate", 16, ""},
     {"--ckpt-format", 15, "zero"},  // with the one that FSDP needs
 };
 constexpr int kOldest = 9;  // of kReleaseChoices

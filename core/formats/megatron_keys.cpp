@@ -312,6 +312,7 @@ bool is_megatron_switch(std::string_view key) {
                                                      "account_for_loss_in_pipeline_split",
                                                      "accumulate_allreduce_grads_in_fp32",
                                                      "add_qkv_bias",
+                                                     "attention_output_gate",
                                                      "bf16",
                                                      "fp16",
                                                      "checkpoint_activations",

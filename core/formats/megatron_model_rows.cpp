@@ -44,9 +44,8 @@ static void write_biases(To& to, Name) {
     }
 }
 
-// "([0]*3+[1]*58)": 1 for a layer of experts, in Python.
-static std::string layer_list(const ExpertLayers& list) {
-    const std::vector<std::uint8_t> layers(list.begin(), list.end());
+// "([0]*3+[1]*58)": 1 for a layer of experts, or with linear attention, in Python.
+static std::string layer_list(const std::vector<std::uint8_t>& layers) {
     std::string text;
     for (std::size_t i = 0; i < layers.size();) {
         std::size_t end = i;
@@ -68,9 +67,26 @@ static void write_experts(To& to, Name) {
     if (to.knows("--moe-router-num-groups")) to.number("--moe-router-group-topk", e.groups_per_token, 0);
     to.number("--moe-ffn-hidden-size", e.ffn);
     to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
-    if (layers.are_mixed()) to.flag("--moe-layer-freq", layer_list(layers));
+    if (layers.are_mixed()) to.flag("--moe-layer-freq", layer_list({layers.begin(), layers.end()}));
     if (e.shared_gate) to.leave_out("export.left_out.shared_gate");
     if (e.router_bias) to.leave_out("export.left_out.router_bias");
+}
+
+static void write_linear(To& to, Name) {
+    const LinearAttention& linear = to.model.linear;
+    to.when(to.model.attention_gate, "--attention-output-gate");
+    if (!linear.any()) return;
+    to.flag("--experimental-attention-variant", "gated_delta_net");
+    if (!to.knows("--experimental-attention-variant")) return;
+    if (const std::int64_t every = full_attention_every(linear); every > 0)
+        to.number("--linear-attention-freq", every);
+    else
+        to.flag("--linear-attention-freq", layer_list(linear.layers));
+    to.number("--linear-num-key-heads", linear.key_heads);
+    to.number("--linear-num-value-heads", linear.value_heads);
+    to.number("--linear-key-head-dim", linear.key_dim);
+    to.number("--linear-value-head-dim", linear.value_dim);
+    to.number("--linear-conv-kernel-dim", linear.taps);
 }
 
 // Where nothing is said, positions are learned. It has none that weigh the distance of tokens, as BLOOM does.
@@ -113,6 +129,7 @@ static constexpr MegatronRow kModelRows[] = {
     {"bias", write_biases},
     {"qk_norm", [](To& to, Name) { to.when(to.model.qk_norm && !to.model.qk_norm_whole, "--qk-layernorm"); }},
     {"experts", write_experts},
+    {"linear", write_linear},
     {"multi_token_layers", [](To& to, Name) { to.number("--mtp-num-layers", to.model.multi_token_layers, 0); }},
     {"others", write_others},
 };

@@ -250,12 +250,41 @@ static void read_experts(Import& in, Json& config) {
         config["mlp_only_layers"] = *dense;
 }
 
+// Of Megatron's own list 1 says that a layer has linear attention; a number, that one layer in so many has not.
+static void read_linear(Import& in, Json& config) {
+    const bool gate = in.on("attention_output_gate", "model");
+    const auto kind = in.text("experimental_attention_variant", "model");
+    if (!kind || *kind != "gated_delta_net") return kind ? in.mark("experimental_attention_variant", Fate::unknown) : void();
+    config["model_type"] = config.contains("num_local_experts") ? "qwen3_5_moe_text" : "qwen3_5_text";
+    config["attn_output_gate"] = gate;
+    const std::int64_t layers = config.value("num_hidden_layers", std::int64_t{0});
+    if (const std::int64_t heads = config.value("num_attention_heads", std::int64_t{0}); heads > 0 && !config.contains("head_dim"))
+        config["head_dim"] = config.value("hidden_size", std::int64_t{0}) / heads;
+    const auto set = [&](const char* ours, const char* theirs, std::int64_t usual) {
+        config[ours] = in.whole(theirs, "model").value_or(usual);
+    };
+    set("linear_num_key_heads", "linear_num_key_heads", 16);  // usual values: transformer_config.py
+    set("linear_num_value_heads", "linear_num_value_heads", 32);
+    set("linear_key_head_dim", "linear_key_head_dim", 128);
+    set("linear_value_head_dim", "linear_value_head_dim", 128);
+    set("linear_conv_kernel_dim", "linear_conv_kernel_dim", 4);
+    const Entry* list = in.last("linear_attention_freq");
+    if (list == nullptr || !in.text("linear_attention_freq", "model")) return;
+    if (const auto every = in.whole("linear_attention_freq", "model")) return config["full_attention_interval"] = *every, void();
+    const auto full = dense_layers(list->value, layers);
+    if (!full) return in.mark("linear_attention_freq", Fate::unknown);
+    Json types = Json::array();
+    for (std::int64_t i = 0; i < layers; ++i)
+        types.push_back(std::find(full->begin(), full->end(), Json(i)) != full->end() ? "full_attention" : "linear_attention");
+    config["layer_types"] = std::move(types);
+}
+
 // Everything but the vocabulary, which many files leave to the tokenizer, and positions, which change nothing with rotary ones.
 static bool same_shape(const Model& a, const Model& b) {
     return a.layers == b.layers && a.hidden == b.hidden && a.heads == b.heads && a.kv_heads == b.kv_heads && a.gated == b.gated &&
            (a.ffn == b.ffn || a.experts.count > 0) && a.experts.count == b.experts.count && a.experts.per_token == b.experts.per_token &&
            a.experts.ffn == b.experts.ffn && a.experts.shared_ffn == b.experts.shared_ffn && a.expert_layers == b.expert_layers &&
-           a.latent.kv_rank == b.latent.kv_rank && a.layer_norm == b.layer_norm && a.tied == b.tied &&
+           a.latent.kv_rank == b.latent.kv_rank && a.linear.layers == b.linear.layers && a.layer_norm == b.layer_norm && a.tied == b.tied &&
            a.multi_token_layers == b.multi_token_layers;
 }
 
@@ -274,8 +303,10 @@ static bool same_numbers(const Model& known, const Model& said) {
         known.qkv_bias == said.qkv_bias && known.attention_out_bias == said.attention_out_bias && known.mlp_bias == said.mlp_bias;
     const bool positions =
         known.learned_positions == said.learned_positions && (!said.learned_positions || known.max_positions == said.max_positions);
+    const bool linear = known.linear.in() == said.linear.in() && known.linear.mixed() == said.linear.mixed() &&
+                        known.linear.value_dim == said.linear.value_dim && known.attention_gate == said.attention_gate;
     const bool dense = known.experts.count == 0 || !known.expert_layers.are_mixed() || known.ffn == said.ffn;
-    return attention && biases && positions && dense && have_same_groups(known.experts, said.experts);
+    return attention && linear && biases && positions && dense && have_same_groups(known.experts, said.experts);
 }
 
 // The models of the catalogue with these sizes, whose vocabulary is the given one, if any, or that padded by fewer words than `multiple`.
@@ -329,6 +360,7 @@ void read_megatron_model(Import& in) {
     read_shape(in, config);
     read_latent(in, config);
     read_experts(in, config);
+    read_linear(in, config);
     if (const auto depth = in.whole("mtp_num_layers", "model")) config["num_nextn_predict_layers"] = *depth;
     auto vocabulary = in.whole({"padded_vocab_size", "pad_vocab_size_to", "vocab_size"}, "model");
     for (const char* key : {"pad_vocab_size_to", "vocab_size"}) in.whole(key, "model");  // the padded one counts, where there are two

@@ -17,7 +17,8 @@ class InputsBefore : Symbols<N> {
     [[gnu::noinline]] N bytes() const {
         constexpr double kLogits = 4 + 2 + 4;
         const bool is_dense = m_.experts.count == 0;
-        N inputs = alive_.layers() * 2 * tokens() * (h() + a() * d()) / t();
+        const N output = L::has_linear() ? L::averaged(a() * d(), L::linear_values()) : a() * d();
+        N inputs = alive_.layers() * 2 * tokens() * (h() + output) / t();
         if (stage_.dense.alive > 0)
             inputs = inputs + (is_dense ? alive_.layers() : alive_.dense_layers()) * 2 * tokens() * (h() + f()) / t();
         if (stage_.experts.alive > 0) inputs = inputs + alive_.expert_layers() * 2 * routed_tokens() * (h() + expert_ffn()) / e();

@@ -51,6 +51,13 @@ class LayerKept : Symbols<N> {
     N kept_kv_heads() const { return p_.swaps_heads() && value_of(k()) < value_of(c() * t()) ? c() * t() : k(); }
     double matrix_input() const { return fp8() && fw_.stores_fp8 ? 1 : 2; }  // bytes per value
     bool tiled() const { return p_.feed_forward_tiles > 1; }
+    // In the backward pass of linear attention, beside what was kept: states at the start of every chunk and their gradients; queries,
+    // keys, values as the chunks see them, and all gradients up to that of the first matrix' output.
+    [[gnu::noinline]] N linear_backward() const {
+        const N states = 2 * L::linear_key_dim() * L::linear_value_dim() / kDeltaChunk;
+        return 2 * tokens() / t() *
+               (L::linear_heads() * (states + 3 * L::linear_key_dim()) + 6 * L::linear_values() + 2 * L::linear_mixed() + L::linear_in());
+    }
     N tiles() const { return number("n_t", "feed_forward_tiles", "", as_double(p_.feed_forward_tiles)); }
 
  private:
@@ -122,9 +129,12 @@ class LayerKept : Symbols<N> {
         if (fw_.plain_norms) add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
     }
     void attention_kept() {
-        const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
+        const auto add = [&](Item item, const N& bytes, bool recomputed = false) {
+            keep(item, Kept::every_layer, L::has_linear() ? (1 - L::linear_part()) * bytes : bytes, recomputed);
+        };
         const LatentAttention& l = m_.latent;
         norms_kept();
+        if (L::has_linear()) keep(Item::linear_activations, Kept::every_layer, L::linear_part() * linear_kept());
         N out_width = d();
         if (latent()) {
             out_width = N(as_double(l.value_dim));
@@ -143,6 +153,8 @@ class LayerKept : Symbols<N> {
                         8 * norm_parameters() * tokens() * a() / t());
         }
         const N output = 2 * tokens() * a() * out_width / t();
+        // the gate and its product with the output; of single operations also the sigmoid
+        if (m_.attention_gate) add(Item::attention_gate, (row_.single_operations ? 3 : 2) * output);
         // the projection keeps an fp8 copy of its own, or shares one of 12 bits; where it is frozen, attention's backward pass alone reads
         // it
         const bool projects = keeps_input(p_, lora_output);
@@ -156,7 +168,16 @@ class LayerKept : Symbols<N> {
             add(Item::attention_scores, (kept + (p_.attention_dropout ? dropped : 0)) * scores(), p_.recomputes(core_attn));
         } else
             add(Item::log_sum_exp, 4 * tokens() * a() / t(), p_.recomputes(core_attn));
-        if (p_.hidden_dropout) add(Item::dropout_masks, 2 * split_tokens() * h());
+        if (p_.hidden_dropout) keep(Item::dropout_masks, Kept::every_layer, 2 * split_tokens() * h());
+    }
+    // What the convolution reads; queries and keys, repeated for the heads of the values; values, their gate, the output before and behind
+    // its norm; for each token and head of the values the inverse that couples it with its chunk, and its gates. Megatron keeps queries
+    // and keys before they are repeated, too, and the norm's output before the gate.
+    [[gnu::noinline]] N linear_kept() const {
+        constexpr double kGates = 7;  // values of 16 bits: the decay in 32 bits before and behind its sum, softplus' input, beta
+        const N mixed = row_.single_operations ? L::linear_mixed() : 2 * L::linear_mixed();
+        return 2 * tokens() / t() *
+               (mixed + 4 * L::linear_values() + L::linear_heads() * (2 * L::linear_key_dim() + (kDeltaChunk + kGates)));
     }
 
     // A second time: an adapter's own, or in another order.

@@ -55,6 +55,7 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Singh et al.: AxoNN (2023)", "https://arxiv.org/abs/2305.13525"},
     {"LitGPT", "https://github.com/Lightning-AI/litgpt"},
     {"torchtitan", "https://github.com/pytorch/torchtitan"},
+    {"Yang et al.: Gated Delta Networks (2024)", "https://arxiv.org/abs/2412.06464"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 
@@ -80,10 +81,12 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"adapter_inputs", Group::activations, Paper::lora, "4.1"},
     {"adapter_activations", Group::activations, Paper::lora, "4.1"},
     {"latent_activations", Group::activations, Paper::latent, "2.1"},
+    {"linear_activations", Group::activations, Paper::delta, "3.3"},
     {"qkv_activations", Group::activations, Paper::recomputation, "4.1"},
     {"qk_norm_activations", Group::activations, Paper::runs, "qk_layernorm"},
     {"attention_output", Group::activations, Paper::recomputation, "4.1"},
     {"attention_output_copy", Group::activations, Paper::runs, "flash_attn_context_parallel"},
+    {"attention_gate", Group::activations, Paper::runs, "attn_output_gate"},
     {"log_sum_exp", Group::activations, Paper::flash, "3.1"},
     {"attention_scores", Group::activations, Paper::recomputation, "4.1"},
     {"feed_forward_activations", Group::activations, Paper::recomputation, "4.1"},

@@ -48,11 +48,13 @@ enum class Item {
     adapter_inputs,
     adapter_activations,
     latent_activations,
+    linear_activations,
     // a layer's attention, from its projections to the scores: layer_kept.h relies on the order
     qkv_activations,
     qk_norm_activations,
     attention_output,
     attention_output_copy,
+    attention_gate,
     log_sum_exp,
     attention_scores,
     feed_forward_activations,
@@ -121,6 +123,7 @@ enum class Paper {
     axonn,
     litgpt,
     torchtitan,
+    delta,
     count
 };
 struct ItemText {

@@ -146,6 +146,7 @@ class Estimate : Symbols<N> {
         N attention = layer_.keeps_scores() ? 4 * layer_.scores() : 4 * split_tokens() * h() + fused_attention_bytes();
         if (value_of(layer_.again_attention()) > 0)
             attention = attention + named<N>({"A_a", "attention_again", "bytes"}, layer_.again_attention());
+        if (L::has_linear() && value_of(layer_.linear_backward()) > value_of(attention)) attention = layer_.linear_backward();
         N bytes = value_of(attention) > value_of(feed_forward) ? attention : feed_forward;
         if (!fw_.gradient_fusion && !p_.freezes() && !fully_shards(p_))
             bytes = bytes + 2 * named<N>({"Y", "largest_weight", ""}, parameters_.largest_shape());

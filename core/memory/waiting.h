@@ -15,7 +15,9 @@ class WaitingForWeights : Symbols<N> {
     // Between B and W every matrix keeps what it read, in so many bytes a value, and the gradient of what it wrote. (Frozen matrices have
     // no weight gradient; those of adapters are small, and computed with their input's.)
     N bytes(double each) const {
-        N sum = (waiting_attention(each) + 4 * each * split_tokens() * h()) * alive_.waiting();
+        N attention = waiting_attention(each);
+        if (L::has_linear()) attention = L::averaged(attention, each * tokens() * (L::linear_in() + L::linear_values()) / t());
+        N sum = (attention + 4 * each * split_tokens() * h()) * alive_.waiting();
         if (stage_.dense.waiting > 0)
             sum = sum +
                   each * tokens() * f() * (fan() + 1) / t() * (m_.experts.count == 0 ? alive_.waiting() : alive_.waiting_dense_layers());
@@ -27,10 +29,10 @@ class WaitingForWeights : Symbols<N> {
  private:
     using L = Symbols<N>;
     using L::as_double, L::m_, L::tokens, L::split_tokens, L::routed_tokens, L::latent;
-    using L::h, L::f, L::a, L::k, L::d, L::t, L::e, L::fan, L::expert_ffn;
+    using L::h, L::f, L::a, L::d, L::t, L::e, L::fan, L::expert_ffn;
 
     N waiting_attention(double each) const {
-        if (!latent()) return each * tokens() * (a() + 2 * k()) * d() / t() + each * tokens() * a() * d() / t();
+        if (!latent()) return each * tokens() * L::qkv_heads() * d() / t() + each * tokens() * a() * d() / t();
         const LatentAttention& l = m_.latent;
         const double heads = as_double(2 * l.nope_dim + l.rope_dim + 2 * l.value_dim),
                      ranks = as_double(2 * (l.q_rank + l.kv_rank) + l.rope_dim);

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "model/layer_kinds.h"
 #include "model/model.h"
 #include "model/model_families.h"
-#include "model/model_window.h"
 
 namespace fourfold {
 
@@ -47,6 +47,7 @@ Json canonical_config(const Model& model) {
     if (model.mlp_bias != usual_bias) config.add("mlp_bias", model.mlp_bias);
     if (family != nullptr && model.norms_per_layer != family->norms_per_layer)
         config.add("norms_per_layer", std::int64_t{model.norms_per_layer});
+    if (family != nullptr && model.attention_gate != family->has(linear_attention)) config.add("attn_output_gate", model.attention_gate);
     for (const auto& [key, usual, value] : kOverrides)
         if (family != nullptr && model.*value != family->*usual) config.add(key, model.*value);
     if (model.type == "qwen2_moe" && !model.qkv_bias) config.add("qkv_bias", false);
@@ -59,7 +60,7 @@ Json canonical_config(const Model& model) {
             .add("v_head_dim", latent.value_dim);
     else
         config.add("head_dim", model.head_dim);
-    write_window(model, family, config);
+    write_layer_kinds(model, family, config);
     if (model.multi_token_layers > 0) config.add("num_nextn_predict_layers", std::int64_t{model.multi_token_layers});
     if (!model.label.empty()) config.add("_name_or_path", model.label);
     return config;

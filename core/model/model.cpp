@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "model/config_reader.h"
+#include "model/layer_kinds.h"
 #include "model/model_families.h"
-#include "model/model_window.h"
 
 namespace fourfold {
 
@@ -153,6 +153,7 @@ void read_structure(ConfigReader& read, const Family& family, Model& model) {
     model.gelu_gate = family.has(gelu_gate);
     model.limited_gate = family.has(limited_gate);
     model.attention_sinks = family.has(attention_sinks);
+    model.attention_gate = read.flag("attn_output_gate", family.has(linear_attention));
     // the one key of Falcon 7B is not repeated, and none of PyTorch's kernels takes it as it is (modeling_falcon.py)
     model.plain_attention = family.has(plain_attention) || (family.has(falcon_keys) && model.kv_heads == 1);
     model.embedding_norm = family.has(embedding_norm);
@@ -333,7 +334,7 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     read_structure(read, *recognised.family, model);
     if (recognised.family->experts != nullptr) read_experts(read, recognised, model);
     if (recognised.family->latent()) read_latent(read, recognised.known, model);
-    read_window(read, recognised, config, model, report);
+    read_layer_kinds(read, recognised, config, model, report);
     if (problems.size() == problems_before) check_contradictions(read, *recognised.family, model);
     list_keys(given, config, report);
     if (problems.size() != problems_before) return std::nullopt;

@@ -39,6 +39,26 @@ struct AttentionWindow {
     std::vector<std::uint8_t> layers;  // per layer, 1 = with the window; empty = none
 };
 
+// Layers whose attention is a gated delta rule, which keeps a state of one size instead of all keys and values (S. Yang et al., arXiv
+// 2412.06464; Qwen3-Next, Qwen3.5): value_heads = 0 means that there are none.
+inline constexpr double kDeltaChunk =
+    64;  // tokens that its kernels work on at once (flash-linear-attention, ops/gated_delta_rule/chunk.py)
+struct LinearAttention {
+    std::int64_t key_heads = 0;        // of queries, and of keys
+    std::int64_t value_heads = 0;      // of values and output; a multiple of key_heads
+    std::int64_t key_dim = 0;          // values per head of Q and K
+    std::int64_t value_dim = 0;        // values per head of V
+    std::int64_t taps = 0;             // tokens that its convolution reads, the token itself among them
+    std::vector<std::uint8_t> layers;  // per layer, 1 = linear
+    std::int64_t count = 0;            // of them
+
+    bool any() const { return value_heads > 0; }
+    std::int64_t keys() const { return key_heads * key_dim; }
+    std::int64_t values() const { return value_heads * value_dim; }
+    std::int64_t in() const { return 2 * (keys() + values() + value_heads); }  // what its first matrix writes: with both gates and beta
+    std::int64_t mixed() const { return 2 * keys() + values(); }               // what its convolution reads
+};
+
 struct Model {
     std::string id;     // "" for a config that a user brought
     std::string label;  // as people call it; "" where nobody gave it a name
@@ -63,6 +83,7 @@ struct Model {
     bool qk_norm = false;            // a norm of d values on queries and on keys; with latent attention, on the latents
     bool qk_norm_whole = false;      // it reads all heads at once: a*d and k*d values (OLMo 2)
     bool attention_sinks = false;    // a learned logit per head beside the scores (gpt-oss)
+    bool attention_gate = false;     // the output is multiplied with a gate, which the matrix of the queries writes too
     bool plain_attention = false;    // transformers computes the scores in steps, whatever PyTorch could do
     bool embedding_norm = false;     // a norm behind the embedding (BLOOM)
     // As transformers computes it; other frameworks differ (memory/single_operations.h).
@@ -77,11 +98,14 @@ struct Model {
     ExpertLayers expert_layers;  // those with experts in the place of the dense feed-forward part
     LatentAttention latent;
     AttentionWindow window;
+    LinearAttention linear;
     int multi_token_layers = 0;  // extra layers that predict further tokens (MTP)
 };
 
 // The part of the layers whose attention has the window.
 double windowed_share(const Model& model);
+// The n of "one layer in n has full attention, the last of each n"; 0: the layers follow no such rule.
+std::int64_t full_attention_every(const LinearAttention& linear);
 
 // What an import says about every key of the config.
 struct ImportReport {

@@ -17,6 +17,8 @@ static constexpr ExpertFamily kDeepSeekV3{"n_routed_experts", {256, 8, 2048, 0, 
 
 static constexpr ExpertFamily kGlm{"n_routed_experts", {128, 8, 1408, 0, 1, 1}, false, true, false};
 static constexpr ExpertFamily kGptOss{"num_local_experts", {128, 4, 0, 0, 0, 0}, false, true, false};
+static constexpr ExpertFamily kQwen3Next{"num_experts", {512, 10, 512, 512, 0, 0}, true, false, false};
+static constexpr ExpertFamily kQwen35{"num_experts", {256, 8, 512, 512, 0, 0}, true, false, false};
 static constexpr ExpertFamily kLlama4{"num_local_experts", {16, 1, 0, 0, 1, 0}, false, false, false};
 
 static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
@@ -56,6 +58,9 @@ static constexpr Family kFamilies[] = {
     {"gpt_oss", true, false, 8, 64, true, true, false, false, false, 2, &kGptOss, &kGptOssWindow,
      attention_sinks | limited_gate | plain_attention},
     {"glm4_moe", true, false, 8, 0, false, false, false, false, false, 2, &kGlm, nullptr, glm_keys},
+    {"qwen3_next", true, false, 2, 256, false, false, false, false, true, 2, &kQwen3Next, nullptr, linear_attention | norms_in_32_bits},
+    {"qwen3_5_text", true, false, 4, 256, false, false, false, false, true, 2, nullptr, nullptr, linear_attention | norms_in_32_bits},
+    {"qwen3_5_moe_text", true, false, 2, 256, false, false, false, false, true, 2, &kQwen35, nullptr, linear_attention | norms_in_32_bits},
     {"llama4_text", true, false, 8, 128, false, false, false, false, false, 2, &kLlama4, &kLlama4Window},
 };
 
@@ -70,8 +75,9 @@ static constexpr Unsupported kUnsupported[] = {
     {"mamba_d_state", "state_space"},
     {"ssm_state_size", "state_space"},
     {"state_size", "state_space"},
-    {"linear_num_key_heads", "linear_attention"},
     {"linear_attn_config", "linear_attention"},
+    {"hc_count", "other_layers"},    // Qwen3.8-Flash-Next: several streams between layers,
+    {"ngram_size", "other_layers"},  // embeddings of several tokens at once
     {"attn_type_list", "mixed_attention"},
     {"conv_L_cache", "convolution"},
     {"is_encoder_decoder", "encoder"},
@@ -85,6 +91,8 @@ static constexpr Unsupported kExpertKeys[] = {
     {"n_routed_experts", "experts_unlike_type"},
 };
 static constexpr Unsupported kLatent{"kv_lora_rank", "latent_unlike_type"};
+
+static constexpr std::string_view kLinear = "linear_num_key_heads";
 
 // Keys that Llama 4 alone means as they are read here.
 static constexpr std::string_view kOfLlama4[] = {"interleave_moe_layer_step", "intermediate_size_mlp"};
@@ -131,6 +139,7 @@ Recognised recognise(const std::string& type, const Json& config) {
         if (!key.empty()) why.with("key", key);
         return Recognised{family_of(family), false, why.with("like", family)};
     };
+    if (is_set(config, kLinear)) return like(experts ? "qwen3_5_moe_text" : "qwen3_5_text", kLinear);
     if (plain) return like("gpt_neox", activation_key);
     if (latent) return like("deepseek_v3", kLatent.key);
     return like(experts ? "mixtral" : "llama", "");
@@ -180,6 +189,7 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
     if (const Unsupported whole = what_it_is(config); !whole.key.empty()) found.push_back(whole);
     if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys), look);
     if (!family.latent()) look(kLatent);
+    if (!family.has(linear_attention)) look({kLinear, "linear_attention"});
     std::for_each(std::begin(kUnsupported), std::end(kUnsupported), look);
     return found;
 }

@@ -44,7 +44,8 @@ enum Trait : std::uint32_t {
     relu = 1024,
     norms_in_32_bits = 2048,  // transformers: Gemma's and OLMo 2's multiply by the scale in 32 bits
     parallel_norms = 4096,    // unless use_parallel_residual says otherwise
-    plain_attention = 8192    // transformers has no other attention for it
+    plain_attention = 8192,   // transformers has no other attention for it
+    linear_attention = 16384  // some layers have linear attention, and the others a gate behind theirs
 };
 
 struct Family {

@@ -6,19 +6,32 @@
 
 namespace fourfold {
 
-double attention_weights(const Model& m) {
+// Of a token with the states of linear attention: keys and queries with them, values into them, and what they forget.
+static double linear_weights(const Model& m) {
+    const LinearAttention& l = m.linear;
+    return number(m.hidden * (l.in() + l.values()) + l.taps * l.mixed() + 4 * l.values() * l.key_dim);
+}
+double linear_part(const Model& m) { return m.linear.any() ? number(m.linear.count) / number(m.layers) : 0; }
+
+static double full_attention_weights(const Model& m) {
     const double h = number(m.hidden), a = number(m.heads);
     const LatentAttention& l = m.latent;
-    if (l.kv_rank == 0) return 2 * h * (a + number(m.kv_heads)) * number(m.head_dim);
+    if (l.kv_rank == 0) return h * ((m.attention_gate ? 3 : 2) * a + 2 * number(m.kv_heads)) * number(m.head_dim);
     const double qk = number(l.nope_dim + l.rope_dim), rank = number(l.q_rank);
     const double queries = rank > 0 ? rank * (h + a * qk) : h * a * qk;
     const double down = h * number(l.kv_rank + l.rope_dim), up = number(l.kv_rank) * a * number(l.nope_dim + l.value_dim);
     return queries + down + up + a * number(l.value_dim) * h;
 }
 
+double attention_weights(const Model& m) {
+    const double part = linear_part(m);
+    return part == 0 ? full_attention_weights(m) : (1 - part) * full_attention_weights(m) + part * linear_weights(m);
+}
+
 double score_width(const Model& m) {
     const LatentAttention& l = m.latent;
-    return number(m.heads) * (l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim + l.value_dim) : 2 * number(m.head_dim));
+    return (1 - linear_part(m)) * number(m.heads) *
+           (l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim + l.value_dim) : 2 * number(m.head_dim));
 }
 
 double layers_with_experts(const Model& m) { return number(m.expert_layers.count()); }

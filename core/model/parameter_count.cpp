@@ -20,7 +20,14 @@ static std::int64_t attention_parameters(const Model& m) {
     }
     const std::int64_t q = m.heads * m.head_dim, kv = m.kv_heads * m.head_dim;
     const std::int64_t normed = m.qk_norm_whole ? q + kv : 2 * m.head_dim, sinks = m.attention_sinks ? m.heads : 0;
-    return m.hidden * (q + 2 * kv) + q * m.hidden + (m.qkv_bias ? q + 2 * kv : 0) + out_bias + norm * normed + sinks;
+    return m.hidden * ((m.attention_gate ? 2 : 1) * q + 2 * kv) + q * m.hidden + (m.qkv_bias ? q + 2 * kv : 0) + out_bias + norm * normed +
+           sinks;
+}
+
+// Two matrices; a convolution over each value that queries, keys and values have; a decay and its bias per head, and a norm over a head.
+static std::int64_t linear_attention_parameters(const Model& m) {
+    const LinearAttention& l = m.linear;
+    return m.hidden * (l.in() + l.values()) + l.taps * l.mixed() + 2 * l.value_heads + l.value_dim;
 }
 
 static std::int64_t feed_forward_parameters(const Model& m, std::int64_t width) {
@@ -37,10 +44,10 @@ static std::int64_t expert_layer_parameters(const Model& m) {
 std::int64_t parameter_count(const Model& m) {
     const std::int64_t norm = norm_parameters(m) * m.hidden;
     const std::int64_t positions = m.learned_positions ? m.max_positions * m.hidden : 0;
-    const std::int64_t with_experts = m.expert_layers.count();
-    return m.layers * (attention_parameters(m) + m.norms_per_layer * norm) + with_experts * expert_layer_parameters(m) +
-           (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) + (m.embedding_norm ? 2 : 1) * norm +
-           (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
+    const std::int64_t with_experts = m.expert_layers.count(), linear = m.linear.count;
+    return (m.layers - linear) * attention_parameters(m) + linear * linear_attention_parameters(m) + m.layers * (m.norms_per_layer * norm) +
+           with_experts * expert_layer_parameters(m) + (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) +
+           (m.embedding_norm ? 2 : 1) * norm + (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
 }
 
 std::int64_t active_parameters(const Model& m) {

@@ -56,16 +56,26 @@ class Adapters : protected Symbols<N> {
             ++count;
         }
     };
+    // With linear attention, the average over all layers: there the adapters of queries and of the output stand at its two matrices.
     [[gnu::noinline]] Widths of_attention() const {
+        Widths all = of_full_attention();
+        if (!L::has_linear() || !p_.freezes()) return all;
+        Widths linear;
+        if (has(lora_query)) linear.add(L::h(), L::linear_in());
+        if (has(lora_output)) linear.add(L::linear_values(), L::h());
+        const double part = as_double(m_.linear.count) / as_double(m_.layers);
+        return {(1 - part) * all.count + part * linear.count, L::averaged(all.in, linear.in), L::averaged(all.out, linear.out)};
+    }
+    [[gnu::noinline]] Widths of_full_attention() const {
         Widths all;
         if (!p_.freezes()) return all;
         const bool queries = has(lora_query), keys = has(lora_key), values = has(lora_value);
         if (L::latent())
             add_latent(all, queries, keys || values);
         else if (joins_ && (queries || keys || values))
-            all.add(L::h(), (L::a() + 2 * L::k()) * L::d());
+            all.add(L::h(), L::qkv_heads() * L::d());
         else {
-            if (queries) all.add(L::h(), L::a() * L::d());
+            if (queries) all.add(L::h(), (m_.attention_gate ? 2 : 1) * L::a() * L::d());
             if (keys) all.add(L::h(), L::k() * L::d());
             if (values) all.add(L::h(), L::k() * L::d());
         }

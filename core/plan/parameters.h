@@ -18,6 +18,8 @@ enum class Weight {
     kv_up,
     qkv,
     projection,
+    linear_in,
+    linear_out,
     fc1,
     fc2,
     expert_fc1,
@@ -80,8 +82,9 @@ class Parameters : protected Symbols<N> {
     N matrices() const {
         const double further = stage_.has_head ? m_.multi_token_layers : 0, expert = this->multi_token_is_expert() ? further : 0;
         const double plain = stage_.dense.held + further - expert, routing = stage_.experts.held + expert;
-        N all = (plain + routing) *
-                together({Weight::query_down, Weight::query, Weight::kv_down, Weight::kv_up, Weight::qkv, Weight::projection});
+        N attention = together({Weight::query_down, Weight::query, Weight::kv_down, Weight::kv_up, Weight::qkv, Weight::projection});
+        if (L::has_linear()) attention = L::averaged(attention, together({Weight::linear_in, Weight::linear_out}));
+        N all = (plain + routing) * attention;
         if (plain > 0) all = all + plain * together({Weight::fc1, Weight::fc2});
         if (routing > 0 && m_.experts.shared_ffn > 0) all = all + routing * together({Weight::shared_fc1, Weight::shared_fc2});
         return further > 0 ? all + further * together({Weight::multi_token}) : all;
@@ -113,7 +116,8 @@ class Parameters : protected Symbols<N> {
     using L::h, L::f, L::a, L::k, L::d, L::t, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn, L::shared_ffn;
 
     N layers(double dense_layers, double expert_layers) {
-        N all = (dense_layers + expert_layers) * (attention() + m_.norms_per_layer * norm_parameters() * h());
+        N all = (dense_layers + expert_layers) * ((L::has_linear() ? L::averaged(attention(), linear_attention()) : attention()) +
+                                                  m_.norms_per_layer * norm_parameters() * h());
         if (dense_layers > 0) all = all + dense_layers * feed_forward(Weight::fc1, f(), t());
         if (expert_layers > 0) {
             N beside = h() * experts();  // router
@@ -133,7 +137,7 @@ class Parameters : protected Symbols<N> {
     N expert_layer() { return as_double(m_.experts.count / p_.expert_parallel) * feed_forward(Weight::expert_fc1, expert_ffn(), e()); }
     N attention() { return L::latent() ? latent_attention() : plain_attention(); }
     N plain_attention() {
-        const N columns = (a() + 2 * k()) * d() / t();
+        const N columns = L::qkv_heads() * d() / t();
         N all = weight(Weight::qkv, h() * columns) + weight(Weight::projection, a() * d() / t() * h());
         if (m_.qkv_bias) all = all + columns;
         if (m_.attention_out_bias) all = all + h();
@@ -143,6 +147,12 @@ class Parameters : protected Symbols<N> {
             all = all + 2 * norm_parameters() * d();
         if (m_.attention_sinks) all = all + a() / t();
         return all;
+    }
+    // The decay of each head has a factor and a bias. (Megatron-LM, core/ssm/gated_delta_net.py)
+    [[gnu::noinline]] N linear_attention() {
+        return weight(Weight::linear_in, h() * L::linear_in() / t()) + weight(Weight::linear_out, L::linear_values() / t() * h()) +
+               (L::number("k_l", "linear_taps", "tokens", as_double(m_.linear.taps)) * L::linear_mixed() + 2 * L::linear_heads()) / t() +
+               L::linear_value_dim();
     }
     N latent_attention() {
         const LatentAttention& l = m_.latent;

@@ -92,7 +92,7 @@ static Text explain_split(Rule rule, const Model& m, const Plan& p) {
     const std::int64_t t = p.tensor_parallel, c = p.context_parallel, stages = p.pipeline_parallel;
     switch (rule) {
         case Rule::heads_divide:
-            return Text("problem.heads_divide").with("heads", m.heads).with("tensor", t);
+            return Text("problem.heads_divide").with("heads", m.heads % t == 0 ? m.linear.key_heads : m.heads).with("tensor", t);
         case Rule::kv_heads_divide:
             return Text("problem.kv_heads_divide").with("heads", m.kv_heads).with("tensor", t);
         case Rule::ffn_divides:

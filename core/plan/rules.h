@@ -44,7 +44,8 @@ const RuleText& text(Rule rule);
 template <class Require>
 bool check_tensor_rules(const Model& m, const Plan& p, Require&& require) {
     const std::int64_t t = p.tensor_parallel;
-    return require(Rule::heads_divide, m.heads % t == 0) && require(Rule::kv_heads_divide, m.kv_heads % t == 0 || t % m.kv_heads == 0) &&
+    return require(Rule::heads_divide, m.heads % t == 0 && m.linear.key_heads % t == 0) &&
+           require(Rule::kv_heads_divide, m.kv_heads % t == 0 || t % m.kv_heads == 0) &&
            require(Rule::ffn_divides, m.ffn % t == 0 && m.experts.shared_ffn % t == 0);
 }
 template <class Require>

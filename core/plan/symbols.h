@@ -77,6 +77,20 @@ class Symbols {
         if (p_.expert_imbalance != 1) even = even * number("w", "expert_imbalance", "", p_.expert_imbalance);
         return named<N>({"T", "routed_tokens", "tokens"}, even);
     }
+    // Queries, with their gate where they have one, keys and values come from matrices of so many heads.
+    N qkv_heads() const { return m_.attention_gate ? 2 * a() + 2 * k() : a() + 2 * k(); }
+    // Linear attention: the part of the layers that have it, wherever they lie, and the values of a token that its matrices, its
+    // convolution and its heads read or write.
+    bool has_linear() const { return m_.linear.any(); }
+    N linear_part() const { return number("y_l", "linear_part", "", as_double(m_.linear.count) / as_double(m_.layers)); }
+    N linear_in() const { return number("w_l", "linear_in", "values_per_token", as_double(m_.linear.in())); }
+    N linear_mixed() const { return number("m_l", "linear_mixed", "values_per_token", as_double(m_.linear.mixed())); }
+    N linear_values() const { return number("v_l", "linear_values", "values_per_token", as_double(m_.linear.values())); }
+    N linear_heads() const { return number("a_l", "linear_heads", "", as_double(m_.linear.value_heads)); }
+    N linear_key_dim() const { return number("d_k", "linear_key_width", "values", as_double(m_.linear.key_dim)); }
+    N linear_value_dim() const { return number("d_v", "linear_value_width", "values", as_double(m_.linear.value_dim)); }
+    // Of both kinds of layers, the average.
+    [[gnu::noinline]] N averaged(const N& full, const N& linear) const { return (1 - linear_part()) * full + linear_part() * linear; }
     bool latent() const { return m_.latent.kv_rank > 0; }
     bool multi_token_is_expert() const { return !m_.expert_layers.empty() && m_.expert_layers.back() != 0; }
 

@@ -1,6 +1,7 @@
 // The attention between the tokens of a layer, without its matrices. For layer_time.cpp. Based on
 //   T. Dao: FlashAttention-2, arXiv 2307.08691: attention without its table of scores, and how its work is split
 //   J. Shah et al.: FlashAttention-3, arXiv 2407.08608, figures 5 and 6: rates on H100 by the length of a sequence
+//   S. Yang et al.: Gated Delta Networks, arXiv 2412.06464, section 3.3: the chunks of linear attention
 //   NVIDIA: Matrix Multiplication Background User's Guide, requirements to use tensor cores: sizes that are multiples of 16 bytes
 #pragma once
 #include <algorithm>
@@ -54,6 +55,22 @@ class AttentionCore : TimeSymbols<N> {
         layer.attention_forward = attention("A_f", "attention_forward", flop / rate + bytes_forward / memory);
         layer.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) layer.recomputed = flop / rate / 2 + bytes_forward / memory;
+    }
+    // Of a chunk of C tokens and a head: products of keys with each other and with queries, of both with values, and with the state.
+    // Kernels of different chunks run side by side, but for the one that hands the states over. What stands there becomes the average over
+    // all layers, wherever those of either kind lie.
+    [[gnu::noinline]] void average_with_linear(LayerTimeOf<N>& layer) const {
+        using std::max;
+        const N k = L::linear_key_dim(), v = L::linear_value_dim(), C = number("C_t", "chunk_of_tokens", "tokens", kDeltaChunk);
+        const N flop =
+            named<N>({"O_l", "linear_operations", "flop"}, 2 * T::M_ * L::linear_heads() / t_ * (3 * k * v + C * (3 * k + 2 * v)));
+        const N one = named<N>({"A_0", "linear_side_by_side", "seconds"}, flop / (on_.of(kLinearRate) * on_.of(&Machine::processors)));
+        const N scan = on_.of(kLinearScan), steps = L::s() / (L::c() * C) * on_.of(kLinearStep);
+        const N each = named<N>({"A_l", "linear_forward", "seconds"}, (1 - scan) * one + max(scan * one, steps));
+        if (p_.recomputes(core_attn)) layer.recomputed = (1 - L::linear_part()) * layer.recomputed;
+        layer.attention_forward = named<N>({"T_f", "all_attention_forward", "seconds"}, L::averaged(cited(layer.attention_forward), each));
+        layer.attention_backward = named<N>({"T_b", "all_attention_backward", "seconds"},
+                                            L::averaged(cited(layer.attention_backward), on_.of(kLinearBackward) * each));
     }
 
  private:

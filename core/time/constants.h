@@ -48,6 +48,19 @@ inline constexpr Constant kSinkScores[] = {{{"i_sf", "score_bytes_forward", "byt
 // Attention of PyTorch's with a mask: its rate over the peak, and its backward over its forward pass's. (measured as above, heads 128 wide)
 inline constexpr Constant kMaskedRate{{"e_a", "attention_share", ""}, 0.33};
 inline constexpr Constant kMaskedBackward{{"e_b", "attention_backward_share", ""}, 0.9};
+// Linear attention, by the kernels of flash-linear-attention 0.5.1: operations per second on one multiprocessor; the part of that time in
+// which a state is handed from chunk to chunk, how long one hand-over takes at least, and the backward over the forward pass. (measured by
+// others: 68 times of 4 to 64 heads on H200, QwenLM/FlashQLA, benchmark/benchmark_results_H200.txt; they are met within 11 % on average:
+// tests/time/linear_attention_test.cpp. That other cards differ by the number of their multiprocessors alone is assumed; on GB200 ten of
+// those times are met within 9 %.)
+inline constexpr Constant kLinearRate{{"R_p", "linear_rate", "flop_per_s"}, 780e9};
+inline constexpr Constant kLinearScan{{"x_s", "linear_scan_part", ""}, 0.2};
+inline constexpr Constant kLinearStep{{"l_s", "linear_step", "seconds"}, 1.25e-6};
+inline constexpr Constant kLinearBackward{{"o_l", "linear_backward", ""}, 3.2};
+// Beside them, values of 16 bits read and written per value that the first matrix writes: convolution, norms of queries and keys, copies
+// for the heads of the values, norm and gate of the output. (counted: Megatron-LM, core/ssm/gated_delta_net.py)
+inline constexpr Constant kLinearValues[] = {{{"i_vf", "linear_values_forward", "values"}, 8},
+                                             {{"i_vb", "linear_values_backward", "values"}, 13}};
 // Ring attention: bytes moved to rescale a value of a partial result, four numbers of 32 bits. (counted)
 inline constexpr Constant kRescale{{"i_c", "rescale_bytes", "bytes"}, 16};
 

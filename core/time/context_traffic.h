@@ -2,6 +2,8 @@
 //   H. Liu et al.: Ring Attention, arXiv 2310.01889: keys and values go round beneath attention
 //   S. A. Jacobs et al.: DeepSpeed-Ulysses, arXiv 2309.14509, section 3: queries, keys and values are swapped for whole sequences of fewer
 //     heads in three all-to-alls, attention's output back in a fourth; each GPU sends N h / c of each
+// Linear attention swaps likewise what its first matrix writes and what its second one reads (assumed: flash-linear-attention can hand
+// states over instead).
 #pragma once
 #include <algorithm>
 
@@ -20,9 +22,12 @@ class ContextTraffic : TimeSymbols<N> {
     void add_to(LayerTimeOf<N>& layer) const {
         if (p_.context_parallel <= 1) return;
         if (p_.swaps_heads())
-            layer.context_forward = layer.context_backward = swaps();
+            layer.context_forward = layer.context_backward = swaps(swapped_values());
         else
             ring(layer);
+        if (!L::has_linear()) return;
+        const N linear = swaps((L::linear_in() + L::linear_values()) / t_);
+        for (N* one : {&layer.context_forward, &layer.context_backward}) *one = L::averaged(*one, linear);
     }
 
  private:
@@ -71,10 +76,10 @@ class ContextTraffic : TimeSymbols<N> {
         const N held = kv_heads(), c = L::c();
         return 2 * (L::a() / t_ + (value_of(held) >= value_of(c) ? held : c)) * L::d();
     }
-    [[gnu::noinline]] N swaps() const {
+    [[gnu::noinline]] N swaps(const N& values) const {
         using std::max;
         constexpr double kSwaps = 4;
-        const N c = L::c(), bytes = named<N>({"Z_s", "swapped_bytes", "bytes"}, 2 * M_ * swapped_values());
+        const N c = L::c(), bytes = named<N>({"Z_s", "swapped_bytes", "bytes"}, 2 * M_ * values);
         const N share = on_.of(kAllToAllShare);
         if (!crosses_nodes()) return kSwaps * on_.of(&Timing::link_latency) + bytes * (c - 1) / (c * on_.share_of_link(share, c * t_));
         // what goes to other nodes shares a node's network with the other GPUs' swaps

@@ -27,9 +27,9 @@ namespace fourfold {
 namespace {
 
 // The weight matrices; those of experts are in transfers.h.
-constexpr Part kQkv{"q", "qkv"}, kOutput{"o", "attention_output"}, kUp{"u", "feed_forward_in"}, kDown{"d", "feed_forward_out"},
-    kQueryDown{"r", "query_down"}, kQuery{"q", "query"}, kKvDown{"l", "kv_down"}, kKvUp{"k", "kv_up"}, kSharedUp{"s", "shared_in"},
-    kSharedDown{"z", "shared_out"};
+constexpr Part kLinearIn{"i", "linear_in"}, kLinearOut{"j", "linear_out"}, kQkv{"q", "qkv"}, kOutput{"o", "attention_output"},
+    kUp{"u", "feed_forward_in"}, kDown{"d", "feed_forward_out"}, kQueryDown{"r", "query_down"}, kQuery{"q", "query"},
+    kKvDown{"l", "kv_down"}, kKvUp{"k", "kv_up"}, kSharedUp{"s", "shared_in"}, kSharedDown{"z", "shared_out"};
 
 template <class N>
 class LayerCost : TimeSymbols<N> {
@@ -80,10 +80,11 @@ class LayerCost : TimeSymbols<N> {
     // Of a frozen matrix (frozen.h).
     [[gnu::noinline]] Passes multiply_frozen(const Part& matrix, const N& rate, const N& tokens, const N& columns, const N& rows,
                                              bool gathers_input) {
-        const auto both = frozen_cost_.of_matrix(matrix, rate, tokens, columns, rows);
+        auto both = frozen_cost_.of_matrix(matrix, rate, tokens, columns, rows);
+        both.forward = in_part(both.forward), both.backward = in_part(both.backward);
         adapters(both);
         if (gathers_input) add(hides_input_, both.backward);
-        add(frozen_, columns * rows);
+        add(frozen_, in_part(columns * rows));
         return {both.forward, both.backward};
     }
     [[gnu::noinline]] void adapters(const typename FrozenCost<N>::Passes& passes) {
@@ -100,20 +101,30 @@ class LayerCost : TimeSymbols<N> {
         if (p_.freezes()) return multiply_frozen(matrix, rate, tokens, columns, rows, gathers_input);
         const N input = on_.gemm(Pass::input, matrix, rate, tokens, rows, columns);
         const N weight = on_.gemm(Pass::weight, matrix, rate, rows, columns, tokens, T::added_gradient_bytes());
-        Passes passes{on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows), input + weight};
+        const Passes passes{in_part(on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows)), in_part(input + weight)};
         add(now_.multiply_forward, passes.forward);
         add(now_.multiply_backward, passes.backward);
         if (gathers_input) {
-            add(hides_input_, input);
-            add(hides_weight_, weight);
+            add(hides_input_, in_part(input));
+            add(hides_weight_, in_part(weight));
         }
-        add(parameters_, columns * rows);
+        add(parameters_, in_part(columns * rows));
         return passes;
+    }
+    // What only a part of the layers has, averaged over all.
+    N in_part(const N& value) const { return value_of(part_) == 1 ? value : part_ * value; }
+    [[gnu::noinline]] void both_attentions() {
+        part_ = 1 - L::linear_part();
+        attention_matrices();
+        part_ = L::linear_part();
+        lost_.of(LayerMatrix::query, multiply(kLinearIn, M_, width(kLinearIn, L::linear_in() / t_), h_, true).forward);
+        lost_.of(LayerMatrix::output, multiply(kLinearOut, M_, h_, width(kLinearOut, L::linear_values() / t_), false).forward);
+        part_ = 1.0;
     }
 
     void attention_matrices() {
         if (!L::latent()) {
-            const Passes qkv = multiply(kQkv, M_, width(kQkv, (a_ + 2 * L::k()) * d_ / t_), h_, true);
+            const Passes qkv = multiply(kQkv, M_, width(kQkv, L::qkv_heads() * d_ / t_), h_, true);
             lost_.of({{LayerMatrix::query, a_}, {LayerMatrix::key, L::k()}, {LayerMatrix::value, L::k()}}, qkv.forward);
             return attention_output(width(kOutput, a_ * d_ / t_));
         }
@@ -265,8 +276,10 @@ class LayerCost : TimeSymbols<N> {
                            as_double(m_.norms_per_layer) * this->column_all_reduce((m_.layer_norm ? 8 : 4) * M_));
     }
     void column_traffic() {
-        add(now_.tensor_forward, along_columns("Y_f", "column_traffic_forward", (a_ + 2 * L::k()) * d_, L::fan() * f_));
-        add(now_.tensor_backward, along_columns("Y_b", "column_traffic_backward", a_ * d_, f_));
+        N first = L::qkv_heads() * d_, second = a_ * d_;
+        if (L::has_linear()) first = L::averaged(first, L::linear_in()), second = L::averaged(second, L::linear_values());
+        add(now_.tensor_forward, along_columns("Y_f", "column_traffic_forward", first, L::fan() * f_));
+        add(now_.tensor_backward, along_columns("Y_b", "column_traffic_backward", second, f_));
     }
 
     // ---- layer and ends
@@ -314,7 +327,10 @@ class LayerCost : TimeSymbols<N> {
         parameters_ = frozen_ = hides_input_ = hides_weight_ = 0.0;
         of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
         lost_.begin(expert);
-        attention_matrices();
+        if (L::has_linear())
+            both_attentions();
+        else
+            attention_matrices();
         feed_forward_matrices(expert);
         if (p_.freezes()) adapters(frozen_cost_.of_layer(expert));
         attention_core_.add_to(now_);
@@ -323,6 +339,7 @@ class LayerCost : TimeSymbols<N> {
         tensor_traffic();
         if (p_.tensor_columns > 1) column_traffic();
         context_traffic_.add_to(now_);
+        if (L::has_linear()) attention_core_.average_with_linear(now_);
         hide_exchange();
         name_parts();
         const N forward = of_kind("F_0", "layer_work_forward",
@@ -359,6 +376,7 @@ class LayerCost : TimeSymbols<N> {
     const TokenExchange<N> token_exchange_;
     const ContextTraffic<N> context_traffic_;
     LostOperations<N> lost_{m_, p_};
+    N part_ = 1.0;                                                                 // of the layers that have the matrices at hand
     N parameters_ = 0.0, frozen_ = 0.0;                                            // that learn, and that do not
     N of_up_projections_ = 0.0, of_feed_forward_ = 0.0, of_shared_experts_ = 0.0;  // their multiplications, forward
     N hides_input_ = 0.0, hides_weight_ = 0.0;                                     // work under which tensor-parallel traffic can hide

@@ -51,6 +51,8 @@ struct Case {
     const char *function, *request;
 };
 constexpr Case kRare[] = {
+    {"import_config", R"({"model_type": "qwen3_5_text", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "attn_output_gate": false})"},
     {"estimate", R"({"token_budget": 1e12, "price_per_gpu_hour": 2, "watts_per_gpu": 700, "stage": 1})"},
     {"estimate", R"({"model": "qwen3-30b-a3b", "gpus": 64})"},
     {"estimate", R"({"gpus": 7, "tensor_parallel": "auto", "global_batch": 3})"},

@@ -147,7 +147,8 @@ TEST_CASE("models by further names: a date, a flavor, a name of NeMo's launcher"
     };
     CHECK(model("Qwen/Qwen3-235B-A22B-Thinking-2507") == R"(model="qwen3-235b-a22b")");
     CHECK(model("Qwen/Qwen2.5-Coder-32B-Instruct") == R"(model="qwen2.5-32b")");
-    CHECK(model("Qwen/Qwen3-Next-80B-A3B-Instruct") == "model=?");
+    CHECK(model("Qwen/Qwen3.6-35B-A3B") == R"(model="qwen3.5-35b-a3b")");
+    CHECK(model("Qwen/Qwen3.8-Flash-Next") == "model=?");
     const auto flavor = [](const std::string& name, const std::string& size) {
         return some(first_of("model.name = \"" + name + "\"\nmodel.flavor = \"" + size + "\"\ntraining.seq_len = 4096\n"), {"model"});
     };

@@ -262,10 +262,17 @@ export type Config = {
     qk_nope_head_dim?: number;
     qk_rope_head_dim?: number;
     v_head_dim?: number;
+    attn_output_gate?: boolean;
+    linear_num_key_heads?: number;
+    linear_num_value_heads?: number;
+    linear_key_head_dim?: number;
+    linear_value_head_dim?: number;
+    linear_conv_kernel_dim?: number; // tokens
+    full_attention_interval?: number; // layers
     sliding_window?: number | null; // tokens
     use_sliding_window?: boolean;
     attention_chunk_size?: number; // tokens
-    layer_types?: ('full_attention' | 'sliding_attention' | 'chunked_attention')[];
+    layer_types?: ('full_attention' | 'sliding_attention' | 'chunked_attention' | 'linear_attention')[];
     num_nextn_predict_layers?: number; // layers
 };
 
