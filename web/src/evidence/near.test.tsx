@@ -54,7 +54,7 @@ test('where none is near the nearest is named', () => {
     const nearest = near[0]?.run;
     expect(textOf(one('.near > p'))).toMatch(
         new RegExp(
-            `^No measured run is near this one. The nearest is ${nearest?.model} on ${nearest?.gpus} .*sequence length .* instead of`,
+            `^No measured run is near this one. The nearest is ${nearest?.model} on ${format.count(nearest?.gpus ?? 0)} .*sequence length .* instead of`,
         ),
     );
     expect(cellsOf(unfold(box, 'The nearest measured runs'))).toHaveLength(7);

@@ -1079,6 +1079,12 @@ export interface Words {
     'measured.family.million-tokens': null;
     'measured.family.longest-sequence': null;
     'measured.family.bridge-lora': null;
+    'measured.family.bridge-cards-dense': null;
+    'measured.family.bridge-cards-experts': null;
+    'measured.family.bridge-cards-routed': null;
+    'measured.family.bridge-cards-gpt-oss': null;
+    'measured.family.bridge-cards-tuned': null;
+    'measured.family.bridge-cards-lora': null;
     'send.title': null;
     'send.intro': null;
     'send.seconds': null;
