@@ -132,6 +132,7 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
         assumed.add("assumed.no_sharding", "zero");
     if (is_packed(p) && job.model.experts.count > 0 && row_of(p.framework).joins_experts)
         assumed.add("assumed.packed_experts", "frozen_weights");
+    if (job.model.linear.any()) assumed.add("assumed.linear_attention", "framework");
     assumed.add(kAttention[static_cast<std::size_t>(f.attention)], "attention");
     const auto loss = static_cast<std::size_t>(f.loss);
     assumed.add(Text(kLoss[loss]).with("bytes", loss_bytes(job.model, p, f.loss).at_worst), "loss");

@@ -74,6 +74,7 @@ TEST_CASE("estimate: what is assumed, and which field changes it") {
           R"(assumed.no_sharding <- zero, assumed.attention.cudnn <- attention, assumed.loss.plain {"bytes":6.0} <- loss)");
     CHECK(notes("assumed", R"({"model": "gpt-oss-20b", "framework": "transformers", "trained": "lora", "frozen_weights": "nf4"})")
               .find("assumed.packed_experts <- frozen_weights") != std::string::npos);
+    CHECK(notes("assumed", R"({"model": "qwen3.5-27b", "gpus": 64})").find("assumed.linear_attention <- framework") != std::string::npos);
     CHECK(notes("assumed", R"({"model": "mixtral-8x7b", "gpus": 64, "expert_imbalance": 1.5})")
               .ends_with(R"(, assumed.routing.uneven {"times":1.5} <- expert_imbalance)"));
     CHECK(notes("assumed", R"({"method": "fujii2024", "model": "llama-2-7b", "tensor_parallel": 8, "attention": "plain"})") ==

@@ -16,6 +16,12 @@ function has(text: string, word: string): boolean {
 const familyOf = ({ label }: CatalogModel): string => label.replace(/\d.*/, '');
 const numberOf = ({ label }: CatalogModel): number => Number.parseFloat(label.replace(/^\D+/, ''));
 
+// "qwen3" is Qwen3 before it is the beginning of Qwen3.5.
+const named = ({ label }: CatalogModel, words: string[]): number => {
+    const names = wordsOf(label);
+    return words.filter((word) => /^[a-z]+\d/.test(word) && names.includes(word)).length;
+};
+
 // Who names no version of a family means its newest one: it comes first. Where the number is a size, the largest one does.
 export function search(models: CatalogModel[], typed: string): CatalogModel[] {
     const words = wordsOf(typed);
@@ -25,5 +31,5 @@ export function search(models: CatalogModel[], typed: string): CatalogModel[] {
         const text = `${names.join(' ')} ${names.join('')}`; // "llama3" is in "Llama 3"
         return words.every((word) => has(text, word));
     });
-    return found.sort((a, b) => (familyOf(a) === familyOf(b) ? numberOf(b) - numberOf(a) : 0));
+    return found.sort((a, b) => named(b, words) - named(a, words) || (familyOf(a) === familyOf(b) ? numberOf(b) - numberOf(a) : 0));
 }
