@@ -186,6 +186,7 @@ struct Timing {
     double ring_network_exposed;      // of rings between nodes, overlapped: the part that attention does not hide
     double host_layer;                // seconds of CPU per layer
     double host_experts;              // seconds of CPU more per layer with experts: routing, sorting, counting tokens
+    double host_linear;               // seconds of CPU more per layer with linear attention: many small operations around its kernels
     double host_adapter;              // seconds of CPU more per adapter of a layer
     double host_shard;                // seconds of CPU more per layer that FSDP's second version gathers
     double graphed_host;              // part of both that is left where parts of layers are launched from CUDA graphs

@@ -355,6 +355,7 @@ class LayerCost : TimeSymbols<N> {
                    cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
         N host = on_.of(&Timing::host_layer);
         if (expert) host = host + on_.of(&Timing::host_experts);
+        if (L::has_linear()) host = host + L::linear_part() * on_.of(&Timing::host_linear);
         if (p_.freezes() && value_of(on_.of(&Timing::host_adapter)) > 0)
             host = host + frozen_cost_.adapters_of_layer(expert) * on_.of(&Timing::host_adapter);
         if (fully_shards(p_) && value_of(on_.of(&Timing::host_shard)) > 0) host = host + on_.of(&Timing::host_shard);

@@ -93,6 +93,13 @@ TEST_CASE("by hand: matrices of layers with linear attention") {
     CHECK(muon_flop(c.model, false) == near((2 * 3'870'720 + 2 * 464'000) / 3.0 + 2 * (4'792'320 + 464'000) / 3.0 + 3 * 4'792'320));
 }
 
+TEST_CASE("by hand: what the CPU takes more for linear attention") {
+    Case c = hybrid();
+    c.k.host_layer = 1'000, c.k.host_linear = 6;  // the GPU's work is nothing beside it; two thirds of 6
+    CHECK(c.layers().dense.forward == near(1'004));
+    CHECK(c.layers().dense.backward == near(1.3 * 1'004));
+}
+
 TEST_CASE("by hand: kernels, element-wise work and all-to-alls of linear attention") {
     Case c = hybrid();
     const LayerTime plain = dense().layers().dense, both = c.layers().dense;

@@ -53,6 +53,7 @@ inline Timing timing() {
     t.ring_network_exposed = 0.9;
     t.host_layer = 0;
     t.host_experts = 0;
+    t.host_linear = 0;
     t.fixed = 0.125;
     t.straggler = 0.01;
     t.stall = 0, t.noise_groups = 1;

@@ -80,6 +80,7 @@ Timing paper_fit(const char* gpu) {
             .ring_network_exposed = get("ring_network_exposed"),
             .host_layer = get("host_layer"),
             .host_experts = 0,
+            .host_linear = 0,
             .host_adapter = 0,
             .host_shard = 0,
             .graphed_host = 1,

@@ -1085,6 +1085,7 @@ export interface Words {
     'measured.family.bridge-cards-gpt-oss': null;
     'measured.family.bridge-cards-tuned': null;
     'measured.family.bridge-cards-lora': null;
+    'measured.family.bridge-linear': null;
     'send.title': null;
     'send.intro': null;
     'send.seconds': null;
