@@ -6,7 +6,7 @@ namespace fourfold {
 
 namespace {
 
-enum class LengthUnit : std::uint8_t { steps, sequences, tokens };
+enum class LengthUnit : std::uint8_t { steps, sequences, tokens, said };
 struct LengthRow {
     std::string_view key;  // of an entry, or its end, behind a dot
     LengthUnit unit;
@@ -22,6 +22,8 @@ constexpr LengthRow kRunLengths[] = {
     {"train.max_tokens", LengthUnit::tokens, true},
     {"training.steps", LengthUnit::steps},      // torchtitan
     {"tokens.train_steps", LengthUnit::steps},  // nanotron
+    {"steps", LengthUnit::steps, true},         // MaxText
+    {"max_duration", LengthUnit::said, true},   // llm-foundry
 };
 
 bool names(const Entry& entry, const LengthRow& row) {
@@ -30,26 +32,43 @@ bool names(const Entry& entry, const LengthRow& row) {
     return !row.is_whole && whole.size() > key.size() && whole.ends_with(key) && whole[whole.size() - key.size() - 1] == '.';
 }
 
+// Composer's "4800ba", "1000sp", "2e9tok"; epochs say no length.
+std::optional<double> length_in(const Json& value, LengthUnit& unit) {
+    if (unit != LengthUnit::said) return number_in(value);
+    constexpr std::pair<std::string_view, LengthUnit> kUnits[] = {
+        {"ba", LengthUnit::steps}, {"sp", LengthUnit::sequences}, {"tok", LengthUnit::tokens}};
+    const auto* const text = value.get_ptr<const Json::string_t*>();
+    if (text == nullptr) return std::nullopt;
+    for (const auto& [name, counted] : kUnits)
+        if (text->ends_with(name)) return unit = counted, number_in(text->substr(0, text->size() - name.size()));
+    return std::nullopt;
+}
+
 }  // namespace
 
+// Where several are said the program stops at the first that it meets.
 void read_run_length(Import& in) {
     constexpr double kMostTokens = 1e16;
     const auto batch = in.job.find("global_batch"), sequence = in.job.find("sequence_length");
     if (in.job.contains("token_budget") || sequence == in.job.end() || !sequence->is_number()) return;
+    Entry* shortest = nullptr;
+    double least = kMostTokens;
     for (const LengthRow& row : kRunLengths)
         for (auto entry = in.entries.rbegin(); entry != in.entries.rend(); ++entry) {
             if (entry->fate != Fate::no_number || !entry->open.empty() || !names(*entry, row)) continue;
-            if (row.unit == LengthUnit::steps && (batch == in.job.end() || !batch->is_number())) continue;
-            const auto length = number_in(entry->value);
+            LengthUnit unit = row.unit;
+            const auto length = length_in(entry->value, unit);
             if (!length || *length <= 0) continue;
-            const double tokens = *length * (row.unit == LengthUnit::tokens ? 1 : sequence->get<double>()) *
-                                  (row.unit == LengthUnit::steps ? batch->get<double>() : 1);
-            if (tokens > kMostTokens) continue;
-            in.job["token_budget"] = tokens;
-            entry->fate = Fate::used;
-            entry->fields = {"token_budget"};
-            return;
+            if (unit == LengthUnit::steps && (batch == in.job.end() || !batch->is_number())) continue;
+            const double tokens = *length * (unit == LengthUnit::tokens ? 1 : sequence->get<double>()) *
+                                  (unit == LengthUnit::steps ? batch->get<double>() : 1);
+            if (tokens < least) least = tokens, shortest = &*entry;
+            break;
         }
+    if (shortest == nullptr) return;
+    in.job["token_budget"] = least;
+    shortest->fate = Fate::used;
+    shortest->fields = {"token_budget"};
 }
 
 }  // namespace fourfold

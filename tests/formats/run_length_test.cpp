@@ -36,3 +36,38 @@ TEST_CASE("steps, sequences or tokens of a run are its token budget") {
     CHECK(!first_of(nemo)["job"].contains("token_budget"));
     CHECK(first_of(nemo + "trainer.max_steps = 100\n")["job"]["token_budget"] == 100.0 * 32 * 4'096);
 }
+
+TEST_CASE("of several lengths of a run the first that it meets ends it") {
+    const auto run = [](const std::string& length) {
+        return first_of_script(
+            "deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 "
+            "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 512 --fp16 --vocab-size 50304 --deepspeed "
+            "--zero-stage 1 " +
+            length + "\n");
+    };
+    const Json tokens = run("--train-samples 292968750 --train-tokens 300000000000");
+    CHECK(tokens["job"]["token_budget"] == 3e11);
+    CHECK(fate(tokens, "--train-tokens") == "used 1");
+    CHECK(fate(tokens, "--train-samples") == "no_number 1");
+    CHECK(run("--train-samples 1000000 --train-tokens 300000000000")["job"]["token_budget"] == 1e6 * 2'048);
+}
+
+TEST_CASE("llm-foundry and MaxText: their own words for a run's length") {
+    const auto foundry = [](const char* length) {
+        return first_of(std::string("max_seq_len = 2048\nmodel.name = \"mpt_causal_lm\"\nmodel.d_model = 768\nmodel.n_heads = 12\n"
+                                    "model.n_layers = 12\nglobal_train_batch_size = 256\ndevice_train_microbatch_size = 8\n"
+                                    "precision = \"amp_bf16\"\nmax_duration = ") +
+                        length + "\n")["job"];
+    };
+    CHECK(foundry("\"4800ba\"")["token_budget"] == 4'800.0 * 256 * 2'048);
+    CHECK(foundry("\"1_000_000sp\"")["token_budget"] == 1e6 * 2'048);
+    CHECK(foundry("\"2e9tok\"")["token_budget"] == 2e9);
+    for (const char* epochs : {"\"1ep\"", "3", "\"0.5dur\"", "\"ba\""}) CHECK(!foundry(epochs).contains("token_budget"));
+
+    const std::string maxtext =
+        "model_name = \"llama3-8b\"\nper_device_batch_size = 4\nmax_target_length = 8192\nici_fsdp_parallelism = 8\ndcn_data_parallelism = "
+        "1\nsteps = 50\n";
+    const Json run = first_of(maxtext);
+    CHECK(run["job"]["token_budget"] == 50.0 * 32 * 8'192);
+    CHECK(fate(run, "steps") == "used 6");
+}
