@@ -42,6 +42,8 @@ static bool says_training(std::string_view title, const std::vector<Entry>& entr
                                           "weight_decay", "warmup*", "gradient_checkpointing", "max_iters"}) > 0);
 }
 
+bool runs_other(ShellCommand command) { return !other_program(overrides_of(command)).empty(); }
+
 bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries) {
     return names_no_training(title_of(command)) &&
            count_like(entries, {"lr", "learning_rate", "train_iters", "train_samples", "num_train_epochs", "do_train"}) == 0;

@@ -15,6 +15,8 @@ bool runs_own_program(const ShellCommand& command);
 void add_trl(const ShellCommand& command, std::vector<Entry>& entries);
 // "litgpt finetune_lora MODEL", "litgpt/finetune/lora.py": what it does, and the model behind it.
 void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries);
+// Whether its settings are those of a program that is known and not read, which may have names of Megatron-LM's, too.
+bool runs_other(ShellCommand command);
 // Whether the program's name says that it trains nothing, and no argument says otherwise.
 bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries);
 // Who reads its arguments; nullptr: nothing tells that it trains a model of language.

@@ -38,10 +38,11 @@ const OtherProgram kOtherPrograms[] = {
 
 // What only their own programs and modules are called.
 constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
-    {"import torchtune", "torchtune"}, {"from torchtune", "torchtune"}, {"from olmo_core", "OLMo-core"},
-    {"import olmo_core", "OLMo-core"}, {"import levanter", "Levanter"}, {"levanter.main", "Levanter"},
-    {"levanter/main", "Levanter"},     {"verl.trainer", "verl"},        {"import colossalai", "ColossalAI"},
-    {"from colossalai", "ColossalAI"}, {"from paddlenlp", "PaddleNLP"}, {"nemo_automodel", "NeMo Automodel"},
+    {"import torchtune", "torchtune"},    {"from torchtune", "torchtune"},   {"from olmo_core", "OLMo-core"},
+    {"import olmo_core", "OLMo-core"},    {"import levanter", "Levanter"},   {"levanter.main", "Levanter"},
+    {"levanter/main", "Levanter"},        {"verl.trainer", "verl"},          {"actor_rollout_ref.", "verl"},
+    {"import colossalai", "ColossalAI"},  {"from colossalai", "ColossalAI"}, {"from paddlenlp", "PaddleNLP"},
+    {"nemo_automodel", "NeMo Automodel"},
 };
 
 // Programs and modules that serve, measure or convert a model.

@@ -331,8 +331,8 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
         ends.resize(read.jobs.size());
         ends.push_back(command.ended);
         std::string format;
-        if (only_evaluates(command) || trains_nothing(command, arguments_of(command))) {
-            evaluates = evaluates || megatron_likeness(arguments_of(command)) >= kOfMegatron;
+        if (const bool other = runs_other(command); other || only_evaluates(command) || trains_nothing(command, arguments_of(command))) {
+            evaluates = evaluates || other || megatron_likeness(arguments_of(command)) >= kOfMegatron;
         } else if (auto foreign = read_foreign(script, command, set, format)) {
             read.format = format;
             foreign->title = title_of(command);
