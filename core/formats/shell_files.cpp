@@ -70,8 +70,8 @@ std::vector<std::string> ShellFiles::names() const {
 }
 
 bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& documents, ShellValues& values) {
-    const bool prints = words[0].text == "cat", writes = words[0].text == "tee";
-    if (!prints && !writes) return false;
+    const bool prints = words[0].text == "cat", writes = words[0].text == "tee", says = words[0].text == "echo";
+    if (!prints && !writes && !says) return false;
     std::optional<std::string> text;
     std::string name;
     bool adds = false;
@@ -81,12 +81,15 @@ bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& 
         if (word == "-a" || word == ">>") adds = true;
         if ((word == ">" || word == ">>") && i + 1 < words.size())
             name = words[++i].text;
+        else if (says && name.empty() && word != "-e" && word != "-n")
+            text = (text ? *text + " " : "") + word, line = line > 0 ? line : words[i].line;
         else if (auto document = values.document(word, documents); document)
             text = std::move(document), line = words[i].line + 1;
         else if (writes && !word.starts_with("-"))
             name = word;
     }
-    if (!text) return false;
+    if (!text || (says && name.empty())) return false;
+    if (says) *text += '\n';
     constexpr std::size_t kLongestFile = 200'000, kMostFiles = 100;
     ShellText& file = name.empty()                                                ? printed_
                       : files_.size() < kMostFiles || this->file(name) != nullptr ? files_[bare_name(name)]

@@ -176,7 +176,8 @@ class Lexer {
     void redirection() {
         if (const std::size_t end = placeholder_end(); end > 0) return add(ShellToken::word, read_word());
         const bool document = starts("<<") && !starts("<<<");
-        const bool indented = document && now(2) == '-', adds = starts(">>"), to_file = now() == '>' && now(1) != '&';
+        const bool indented = document && now(2) == '-', adds = starts(">>"), errors = at_ > 0 && text_[at_ - 1] == '2',
+                   to_file = now() == '>' && now(1) != '&' && !errors;
         const bool read_text = starts("<<<") && in_command({"read"});
         at_ += indented ? 3 : 0;
         while (now() == '<' || now() == '>' || now() == '&') ++at_;
@@ -187,7 +188,7 @@ class Lexer {
             if (read_text) {
                 add(ShellToken::word, {"<<<", line_});
                 add(ShellToken::word, std::move(target));
-            } else if (to_file && in_command({"cat"})) {
+            } else if (to_file && in_command({"cat", "echo"})) {
                 add(ShellToken::word, {adds ? ">>" : ">", line_});
                 add(ShellToken::word, std::move(target));
             }

@@ -91,6 +91,25 @@ EOF
           "model=\"llama-3-8b\" gpus=8 tensor_parallel=2 micro_batch=2 sequence_length=8192");
 }
 
+TEST_CASE("a file that the script writes with echo, at once or line by line") {
+    const std::string run = "python MaxText/train.py configs/run.yml base_output_directory=out\n";
+    const std::string plan = R"(gpus=8 model="llama-3-8b" global_batch=16 sequence_length=4096)";
+    const auto read = [](const std::string& text) {
+        return some(first_of_script(text), {"gpus", "model", "global_batch", "sequence_length"});
+    };
+    CHECK(read("OUT=$HOME/out\nSEQ=4096\necho \"base_config: base.yml\nmodel_name: llama3-8b\nmax_target_length: $SEQ\n"
+               "ici_fsdp_parallelism: 8\ndcn_data_parallelism: 1\nper_device_batch_size: 2\" > $OUT/run.yml\n" +
+               run) == plan);
+    CHECK(read("echo 'model_name: llama3-8b' > configs/run.yml\necho 'max_target_length: 4096' >> configs/run.yml\n"
+               "echo \"ici_fsdp_parallelism: 8\" >> configs/run.yml\necho dcn_data_parallelism: 1 >> configs/run.yml\n"
+               "echo per_device_batch_size: 2 >> configs/run.yml\necho 'no file' >&2\n" +
+               run) == plan);
+    // what goes to no file is still what it prints
+    CHECK(some(first_of_script("N=$(echo 2 2>/dev/null)\ntorchrun --nproc_per_node $N pretrain_gpt.py --num-layers 8 --hidden-size 512 "
+                               "--num-attention-heads 8 --seq-length 512 --micro-batch-size 1 --bf16\n"),
+               {"gpus"}) == "gpus=2");
+}
+
 TEST_CASE("a command as one word of another, or in a text that nothing starts here") {
     const std::string maxtext =
         "python3 -m MaxText.train base.yml model_name=llama2-7b per_device_batch_size=4 ici_fsdp_parallelism=8 max_target_length=4096";
