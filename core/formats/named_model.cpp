@@ -14,10 +14,11 @@ namespace {
 
 // Parts of a name that do not tell the sizes: how it was trained on, in which numbers its file has them, what it was to be run with.
 constexpr std::string_view kSilent[] = {
-    "meta",    "instruct", "chat",     "base", "hf",   "pt",    "it",   "pretrain", "pretraining", "finetune", "sft",   "dpo",
-    "full",    "text",     "thinking", "yaml", "yml",  "json",  "v0",   "config",   "recipe",      "provider", "model", "performance",
-    "preview", "mcore",    "bf16",     "fp16", "fp8",  "int4",  "int8", "bnb",      "4bit",        "8bit",     "awq",   "gptq",
-    "unsloth", "gpu",      "gpus",     "h100", "b200", "gb200", "h200", "a100",     "128k",        "8k",       "16k",   "64k"};
+    "meta",   "instruct", "chat",  "base",        "hf",       "pt",    "it",   "pretrain", "pretraining", "finetune",
+    "sft",    "dpo",      "full",  "text",        "thinking", "yaml",  "yml",  "json",     "v0",          "config",
+    "recipe", "provider", "model", "performance", "preview",  "mcore", "bf16", "fp16",     "fp8",         "int4",
+    "int8",   "nf4",      "mxfp4", "bnb",         "4bit",     "8bit",  "awq",  "gptq",     "unsloth",     "gpu",
+    "gpus",   "h100",     "b200",  "gb200",       "h200",     "a100",  "128k", "8k",       "16k",         "64k"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -45,7 +46,8 @@ std::vector<std::string> parts_of(std::string_view given) {
     std::erase_if(parts, [](const std::string& part) {
         const std::size_t digits = part.find_first_not_of("0123456789");  // "32gpu"
         const std::string_view word = digits == std::string::npos ? "" : std::string_view(part).substr(digits);
-        return (digits > 0 && (word == "gpu" || word == "gpus")) ||
+        return (digits == std::string::npos && part.size() == 4) ||  // "-2507-FP8": when it came
+               (digits > 0 && (word == "gpu" || word == "gpus")) ||
                std::find(std::begin(kSilent), std::end(kSilent), part) != std::end(kSilent);
     });
     return parts;
@@ -63,12 +65,7 @@ std::string_view last_of(std::string_view path) { return path.substr(path.rfind(
 std::string_view name_in(std::string_view path) {
     const auto says_nothing = [](std::string_view part) { return part == "original" || squeezed(part).empty(); };
     while (path.find('/') != std::string_view::npos && says_nothing(last_of(path))) path = path.substr(0, path.rfind('/'));
-    std::string_view last = last_of(path);
-    constexpr std::string_view kDigits = "0123456789";
-    const std::size_t dash = last.rfind('-');  // "-2507": when it came
-    if (dash != std::string_view::npos && last.size() - dash == 5 && last.find_first_not_of(kDigits, dash + 1) == std::string_view::npos)
-        last = last.substr(0, dash);
-    return last;
+    return last_of(path);
 }
 
 // The same with the folder before it where it is a size alone: "gpt3/20b", "llama-2/7B-hf".

@@ -46,27 +46,52 @@ static void spread_experts(Import& in) {
     in.derive(*flag, "expert_tensor_parallel_size", 1);
 }
 
-// "--noop-layers 61,62,63": places of layers that hold none, which make the stages even. Where they are the last ones, the last stage has
-// fewer; others are not counted.
+// Which places hold no layer: "61,62,63".
+static std::vector<bool> empty_places(std::string_view places, std::int64_t count) {
+    std::vector<bool> empty(static_cast<std::size_t>(count));
+    for (std::size_t at = 0; at < places.size();) {
+        const std::size_t end = std::min(places.find_first_not_of("0123456789", at), places.size());
+        const std::string number(places.substr(at, end - at));
+        if (!number.empty() && number.size() < 6 && std::stoll(number) < count) empty[static_cast<std::size_t>(std::stoll(number))] = true;
+        at = end + 1;
+    }
+    return empty;
+}
+
+// "--noop-layers 61,62,63": places of layers that hold none, which make the chunks even. Where they are the last ones of stages in one
+// piece the last stage has fewer, else what is left is a layout.
 static void drop_places(Import& in) {
     Entry* const layers = said(in, "num_layers");
     const auto places = in.text("noop_layers", "model");
-    const auto count = in.whole("num_layers", "model"), stages = in.whole("pipeline_model_parallel_size", "pipeline_parallel");
+    const auto count = in.whole("num_layers", "model"), stages = in.whole("pipeline_model_parallel_size", "pipeline_parallel"),
+               each = in.whole("num_layers_per_virtual_pipeline_stage", "virtual_stages"),
+               parts = in.whole("num_virtual_stages_per_pipeline_rank", "virtual_stages");
     if (layers == nullptr || !places || !count || *count < 1 || *count > 10'000) return;
-    std::vector<bool> empty(static_cast<std::size_t>(*count));
-    for (std::size_t at = 0; at < places->size();) {
-        const std::size_t end = std::min(places->find_first_not_of("0123456789", at), places->size());
-        const std::string number = places->substr(at, end - at);
-        if (!number.empty() && number.size() < 6 && std::stoll(number) < *count) empty[static_cast<std::size_t>(std::stoll(number))] = true;
-        at = end + 1;
-    }
-    const std::int64_t none = std::count(empty.begin(), empty.end(), true);
+    const std::vector<bool> empty = empty_places(*places, *count);
+    const std::int64_t none = std::count(empty.begin(), empty.end(), true), depth = stages.value_or(1);
     const bool last = std::find(empty.begin(), empty.end(), true) == empty.end() - static_cast<std::ptrdiff_t>(none);
-    const std::int64_t depth = stages.value_or(1), each = depth > 0 && *count % depth == 0 ? *count / depth : 0;
-    const bool chunks = in.has("num_layers_per_virtual_pipeline_stage") || in.has("num_virtual_stages_per_pipeline_rank");
-    if (!last || none >= each || chunks) return in.notes.push_back(Text("import_plan.note.not_counted").with("key", "noop_layers"));
+    const std::int64_t chunks = depth < 1 || depth > *count ? 0
+                                : each                      ? (*each > 0 && *count % *each == 0 ? *count / *each : 0)
+                                                            : depth * parts.value_or(1);
+    std::string layout = "E";
+    for (std::int64_t i = 0; i < *count && chunks > 0; ++i) {
+        if (i > 0 && i * chunks % *count == 0) layout += '|';
+        if (!empty[static_cast<std::size_t>(i)]) layout += 't';
+    }
+    for (std::int64_t i = std::min<std::int64_t>(in.whole("mtp_num_layers", "layout").value_or(0), 9); i > 0; --i) layout += 'm';
+    layout += 'L';
+    Problems problems;
+    const bool even = chunks > 0 && chunks <= *count && *count % chunks == 0 && chunks % depth == 0;
+    if (!even || none == *count || !read_layout(layout, problems))
+        return in.notes.push_back(Text("import_plan.note.not_counted").with("key", "noop_layers"));
     in.become(*layers, "num_layers", *count - none);
-    if (depth > 1 && none > 0) in.derive(*said(in, "noop_layers"), "decoder_last_pipeline_num_layers", each - none);
+    if (chunks == 1 || none == 0) return;
+    Entry& list = *said(in, "noop_layers");
+    if (last && chunks == depth && none < *count / depth) return in.derive(list, "decoder_last_pipeline_num_layers", *count / depth - none);
+    in.become(list, "pipeline_model_parallel_layout", layout);
+    for (Entry& entry : in.entries)
+        if (entry.key == "num_layers_per_virtual_pipeline_stage" || entry.key == "num_virtual_stages_per_pipeline_rank")
+            entry.key += "_of_places";
 }
 
 // The numbers of "8,7,8", or of several words; none where something else stands there.

@@ -30,8 +30,20 @@ TEST_CASE("MindSpeed-LLM: experts over the GPUs of tensor parallelism, places wi
     CHECK(some(last, {"last_stage_layers"}) == "last_stage_layers=2");
     CHECK(ids(last["refused"]) == "");
     const Json others = first_of_script(stages + "--noop-layers 0,7");
-    CHECK(others["job"]["model"]["num_hidden_layers"] == 8);
-    CHECK(ids(others["notes"]) == "import_plan.note.not_counted");
+    CHECK(others["job"]["model"]["num_hidden_layers"] == 6);
+    CHECK(some(others, {"layout", "virtual_stages"}) == R"(layout="Ettt|tttL" virtual_stages=1)");
+    CHECK(ids(others["notes"]) == "");
+    // chunks of two places, of which the last one has a layer
+    const Json chunks = first_of_script(stages + "--noop-layers 7 --num-layers-per-virtual-pipeline-stage 2");
+    CHECK(chunks["job"]["model"]["num_hidden_layers"] == 7);
+    CHECK(some(chunks, {"layout", "virtual_stages"}) == R"(layout="Ett|tt|tt|tL" virtual_stages=2)");
+    CHECK(fate(chunks, "--num-layers-per-virtual-pipeline-stage") == "used 1");
+    CHECK(ids(chunks["refused"]) == "");
+    CHECK(some(first_of_script(stages + "--noop-layers 0,7 --num-virtual-stages-per-pipeline-rank 2"), {"layout", "virtual_stages"}) ==
+          R"(layout="Et|tt|tt|tL" virtual_stages=2)");
+    const Json uneven = first_of_script(stages + "--noop-layers 0,7 --num-layers-per-virtual-pipeline-stage 3");
+    CHECK(uneven["job"]["model"]["num_hidden_layers"] == 8);
+    CHECK(ids(uneven["notes"]) == "import_plan.note.not_counted");
     CHECK(ids(first_of_script(stages + "--noop-layers ''")["notes"]) == "");
 
     const Json lora = first_of_script(stages + "--lora-r 8 --lora-alpha 16 --lora-target-modules linear_qkv linear_fc2");
@@ -146,6 +158,8 @@ TEST_CASE("models by further names: a date, a flavor, a name of NeMo's launcher"
         return some(first_of("base_model = \"" + name + "\"\nsequence_len = 4096\nmicro_batch_size = 1\n"), {"model"});
     };
     CHECK(model("Qwen/Qwen3-235B-A22B-Thinking-2507") == R"(model="qwen3-235b-a22b")");
+    CHECK(model("Qwen/Qwen3-235B-A22B-Instruct-2507-FP8") == R"(model="qwen3-235b-a22b")");
+    CHECK(model("axolotl-quants/Qwen3-30B-A3B-nf4") == R"(model="qwen3-30b-a3b")");
     CHECK(model("Qwen/Qwen2.5-Coder-32B-Instruct") == R"(model="qwen2.5-32b")");
     CHECK(model("Qwen/Qwen3.6-35B-A3B") == R"(model="qwen3.5-35b-a3b")");
     CHECK(model("Qwen/Qwen3.8-Flash-Next") == "model=?");
