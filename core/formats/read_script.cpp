@@ -257,7 +257,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     if (set.contains("gpus") || (first != "srun" && first != "sbatch")) in.set("gpus", in.whole("gpus", "gpus"));
     const std::string way = started_with(command, "megatron", {"sft", "pt", "rlhf"});
     const bool swift = !way.empty();
-    if (swift) in.entries.push_back({"swift", "", way, command.line});
+    if (swift) fill_megatron_swift(in, way, command.line);
     if (swift) take_named_model(in, in.has("model") ? "model" : "load");
     read_launch(script, command, in);
     const bool starts =

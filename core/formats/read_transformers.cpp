@@ -114,11 +114,31 @@ static void read_swift(Import& in) {
     read_frozen(in, bits == 4, bits == 8, "bnb_4bit_use_double_quant");
 }
 
+// swift/megatron/arguments/megatron_args.py, 3.8 to 4.3; the type is the model's, of which those of today are bf16.
+void fill_megatron_swift(Import& in, const std::string& way, std::int64_t line) {
+    in.entries.push_back({"swift", "", way, line});
+    const auto type = in.text("torch_dtype", "precision");
+    if (type && *type != "bfloat16" && *type != "float16") in.mark("torch_dtype", Fate::unknown);
+    const std::pair<const char*, Json> kUnsaid[] = {
+        {"tensor_model_parallel_size", 1},  {"pipeline_model_parallel_size", 1},
+        {"context_parallel_size", 1},       {"expert_model_parallel_size", 1},
+        {"expert_tensor_parallel_size", 1}, {"micro_batch_size", 1},
+        {"global_batch_size", 16},          {"recompute_granularity", "selective"},
+        {"attention_backend", "flash"},     {"use_distributed_optimizer", true},
+        {"overlap_grad_reduce", false},     {"overlap_param_gather", false},
+        {"sequence_parallel", false},       {type == "float16" || in.has("fp16") ? "fp16" : "bf16", true}};
+    for (const auto& [key, value] : kUnsaid)
+        if (way != "rlhf" && in.last(key) == nullptr) in.entries.push_back({key, "", value, line});
+}
+
+static void mark_quiet(Import& in);
 void add_megatron_swift(Import& in) {
     if (!in.job.contains("sequence_length")) in.set("sequence_length", in.whole("max_length", "sequence_length"));
     std::erase_if(in.asked, [&](const std::string& field) { return in.job.contains(field); });
     if (in.text("swift", "") == "rlhf") refuse_mode(in, in.text("rlhf_type", "").value_or("rlhf"));
-    in.mark_all({"lora_alpha", "split_dataset_ratio", "max_epochs", "model_author"}, Fate::no_number);
+    in.mark_all({"split_dataset_ratio", "max_epochs", "model_author", "system"}, Fate::no_number);
+    mark_quiet(in);
+    if (in.text("swift", "") != "rlhf") std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.recipe"; });
     read_swift_adapters(in, "full");
     ask_model(in);
 }

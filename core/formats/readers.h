@@ -56,7 +56,8 @@ bool trains_with_tune(std::string_view recipe);
 int litgpt_likeness(const std::vector<Entry>& entries);
 void read_litgpt(Import& import);
 
-// What Megatron-SWIFT adds to Megatron-LM's arguments, which are read already.
+// What Megatron-SWIFT takes unsaid ("megatron sft": its `way`); and what it adds to Megatron-LM's arguments, which are read already.
+void fill_megatron_swift(Import& import, const std::string& way, std::int64_t line);
 void add_megatron_swift(Import& import);
 
 // What DeepSpeed adds to Megatron-LM's arguments, which are read already; `document`: its configuration, where the script holds it.

@@ -282,7 +282,7 @@ TEST_CASE("Megatron-SWIFT: Megatron-LM's arguments, a model by its name, LoRA") 
     CHECK(some(job, {"model", "gpus", "tensor_parallel", "expert_parallel", "micro_batch", "global_batch", "sequence_length"}) ==
           R"(model="qwen3-30b-a3b" gpus=8 tensor_parallel=2 expert_parallel=4 micro_batch=2 global_batch=16 sequence_length=2048)");
     CHECK(some(job, {"trained", "lora_rank", "recompute", "zero", "precision"}) ==
-          R"(trained="lora" lora_rank=16 recompute="selective" zero=? precision=?)");
+          R"(trained="lora" lora_rank=16 recompute="selective" zero="optimizer" precision="bf16")");
     CHECK(ids(job["refused"]) == "");
     const Json full = first_of_script(
         "NPROC_PER_NODE=8 megatron pt --load my-own-mcore --tensor_model_parallel_size 2 --micro_batch_size 2 "

@@ -78,6 +78,22 @@ TEST_CASE("a file of DeepSpeed that is not here, and whose name does not tell th
     CHECK(some(job, {"zero"}) == "zero=?");
 }
 
+TEST_CASE("Megatron-SWIFT: what it takes where nothing is said") {
+    const auto swift = [](const std::string& more) {
+        return first_of_script("NPROC_PER_NODE=4 megatron sft --model Qwen/Qwen2.5-7B --max_length 512 --tensor_model_parallel_size 2 " + more + "\n");
+    };
+    const Json unsaid = swift("--num_train_epochs 1 --output_dir o --packing true");
+    CHECK(some(unsaid, {"tensor_parallel", "pipeline_parallel", "micro_batch", "global_batch"}) ==
+          "tensor_parallel=2 pipeline_parallel=1 micro_batch=1 global_batch=16");
+    CHECK(some(unsaid, {"recompute", "zero", "attention", "precision", "overlap_gradients"}) ==
+          R"(recompute="selective" zero="optimizer" attention="flash" precision="bf16" overlap_gradients=false)");
+    CHECK(fate(unsaid, "--packing") == "no_number 1");
+    CHECK(ids(unsaid["notes"]) == "");
+    CHECK(some(swift("--torch_dtype float16 --recompute_granularity none --use_distributed_optimizer false"),
+               {"precision", "recompute", "zero", "sequence_parallel"}) ==
+          R"(precision="fp16" recompute="none" zero="none" sequence_parallel=false)");
+}
+
 TEST_CASE("ms-swift 2's names: what is trained, its batch, bits and models") {
     const Json full = first_of_script(
         "NPROC_PER_NODE=4 swift sft --model_type qwen2-1_5b-instruct --sft_type full --batch_size 4 --gradient_accumulation_steps 8 "
