@@ -111,7 +111,7 @@ static void add_targets(Import& in, std::string_view text, std::uint32_t& target
     }
 }
 
-static const Model* model_with_experts(const Import& in) {
+const Model* model_with_experts(const Import& in) {
     const auto answer = in.answers.find("model");
     const CatalogModel* const model =
         in.job.contains("model") || answer == in.answers.end() ? model_of(in) : catalog().model(answer->second);

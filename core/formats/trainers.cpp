@@ -278,6 +278,10 @@ void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
     if (!four && !eight) return;
     const bool once = four && in.has(twice) && !in.on(twice, "frozen_weights");
     in.job["frozen_weights"] = eight && !four ? "fp8" : once ? "nf4_single" : "nf4";
+    // Experts that are one parameter stay in 16 bits with Transformers 5 (bitsandbytes 1849), unless Axolotl divides them up.
+    const bool some = in.job.value("framework", "") == "transformers" && !in.has("unsloth") && model_with_experts(in) != nullptr;
+    if (!in.on("quantize_moe_experts", "frozen_weights") && some)
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", four ? "load_in_4bit: experts" : "load_in_8bit: experts"));
 }
 
 void note_file(Import& in, std::string_view key) {

@@ -56,6 +56,8 @@ struct AdapterKeys {
     bool lists = false;  // the program lists the Linear layers of a model itself, where all are adapted
 };
 void read_adapters(Import& import, const AdapterKeys& keys);
+// The model that is known so far, or was answered, where it has experts; nullptr: it has none, or is not known.
+const Model* model_with_experts(const Import& import);
 
 // bf16, fp16 and fp8 of the Trainer; its optimizer; how frozen weights are stored.
 void read_trainer_types(Import& import);

@@ -246,3 +246,16 @@ TEST_CASE("experts of Transformers are parameters: what adapts Linear layers lea
                                   "model = FastLanguageModel.get_peft_model(model, r=8)\n"
                                   "trainer = SFTTrainer(model=model, args=SFTConfig(per_device_train_batch_size=1))\n")) == all);
 }
+
+TEST_CASE("experts of a model that is stored in 4 bits stay as they are, unless Axolotl is told") {
+    const std::string run =
+        "base_model = \"Qwen/Qwen3-30B-A3B\"\nsequence_len = 2048\nmicro_batch_size = 1\ngradient_accumulation_steps = 1\n"
+        "learning_rate = 1e-4\nload_in_4bit = true\nadapter = \"qlora\"\nlora_target_modules = [\"q_proj\", \"v_proj\"]\n";
+    const Json plain = first_of(run);
+    CHECK(some(plain, {"frozen_weights"}) == R"(frozen_weights="nf4")");
+    CHECK(plain["notes"].dump().find("load_in_4bit: experts") != std::string::npos);
+    const Json all = first_of(run + "quantize_moe_experts = true\n");
+    CHECK(ids(all["notes"]) == "");
+    CHECK(fate(all, "quantize_moe_experts") == "used 9");
+    CHECK(ids(first_of(std::string(run).replace(run.find("Qwen3-30B-A3B"), 13, "Qwen3-32B"))["notes"]) == "");
+}
