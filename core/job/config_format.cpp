@@ -35,17 +35,13 @@ static void read_hosts(FieldReader& reader, ExportAsked& asked, Problems& proble
 
 ExportAsked read_export(FieldReader& reader, Problems& problems) {
     ExportAsked asked;
-    std::vector<Choice> ids, names;
-    for (const ConfigFormatRow& row : kRows) {
-        ids.push_back({row.id});
-        names.push_back({row.name});
-    }
+    std::vector<Choice> names;  // those that are told; both are taken
+    for (const ConfigFormatRow& row : kRows) names.push_back({row.name});
     const std::string* given = reader.text("format");
-    const auto named =
-        given == nullptr ? std::end(kRows)
-                         : std::find_if(std::begin(kRows), std::end(kRows), [&](const ConfigFormatRow& row) { return row.name == *given; });
+    const auto is_given = [&](const ConfigFormatRow& row) { return given != nullptr && (row.name == *given || row.id == *given); };
+    const auto named = std::find_if(std::begin(kRows), std::end(kRows), is_given);
     if (named == std::end(kRows))
-        reader.choice({"format"}, asked.format, ids);
+        reader.choice({"format"}, asked.format, names);
     else
         asked.format = static_cast<ConfigFormat>(named - std::begin(kRows));
     const ConfigFormatRow& row = kRows[static_cast<std::size_t>(asked.format)];

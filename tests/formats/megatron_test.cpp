@@ -255,7 +255,9 @@ TEST_CASE("a gate that is not SiLU is not written as one") {
 TEST_CASE("an unknown format is a problem, and so is a job that is none") {
     const Json answer = json(api::export_plan(R"({"format": "megatronlm"})"));
     CHECK(tests::answer_defect(answer, "export_plan") == "");
-    CHECK(tests::brief(answer["problems"]) == "format range \"megatronlm\" -> \"megatron-lm\"");
+    CHECK(tests::brief(answer["problems"]) == "format range \"megatronlm\" -> \"megatron\"");
+    CHECK(answer["problems"][0]["message"]["args"]["choices"].dump() ==
+          R"(["megatron","sbatch","bridge","nemo2","torchtitan","nanotron","deepspeed","accelerate"])");  // as --help has them
     CHECK(tests::brief(json(api::export_plan(R"({"gpus": 0})"))["problems"]) == "gpus range 0 -> 1");
 }
 

@@ -29,6 +29,7 @@ beforeEach(() => {
         estimate: goodOf('estimate', 'default'),
         rank: goodOf('rank', 'rank-70b'),
         export_plan: goodOf('export_plan', 'export-70b'),
+        import_plan: refusalOf('bad-request'),
         find_models: { ok: true, version: 2, match: 'none', models: [] },
     };
 });
@@ -295,4 +296,15 @@ test('why: with a script and a log both are told', async () => {
     const { faster, ...answer } = JSON.parse((await call('why run.sh log.txt --json')).out);
     expect(answer).toEqual(died);
     expect(faster.format).toBe('megatron-lm');
+});
+
+test('why: a script and what it printed in one file are the job and its log', async () => {
+    slowScript(2);
+    const died = goodOf('read_run', 'run-died');
+    answers.alternatives = goodOf('alternatives', 'alternatives-70b');
+    answers.read_run = died;
+    const { out, err } = await call('why log.txt');
+    expect(out).toContain('Compared with the run that the files and options name: ');
+    expect(out).toContain('\n\nHow fast it is\n\n');
+    expect(err).not.toContain('nothing names the run');
 });

@@ -96,6 +96,8 @@ async function gathered(files: readonly string[], { command, io, core, catalog }
         }
         if (command === 'why' && isRunLog(text, core)) {
             all.log = `${all.log ?? ''}${text}\n`;
+            const also = files.length > 1 ? null : await readInput(name, text, core, catalog, saidOf(own, given, catalog, core));
+            if (also?.script && also.complaints.length === 0) Object.assign(all, also); // the script stands above what it printed
             continue;
         }
         const { job, refusal, complaints, notes, script } = await readInput(name, text, core, catalog, saidOf(own, given, catalog, core));
