@@ -140,7 +140,8 @@ std::vector<DocumentSettings> all_document_settings(const ShellScript& script, s
     for (const ShellWord& file : script.files)
         if (DocumentSettings found = settings_in(file, only); found.reader != nullptr && all.size() < kMostDocuments)
             all.push_back(std::move(found));
-    return all;
+    return sorted(std::move(all),
+                  [](const DocumentSettings& a, const DocumentSettings& b) { return a.entries[0].line < b.entries[0].line; });
 }
 
 DocumentSettings named_settings(const ShellScript& script, const ShellCommand& command, std::string_view only) {

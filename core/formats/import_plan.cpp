@@ -66,6 +66,21 @@ std::string named_above(std::string_view text, std::size_t at) {
     return plain && name.find('.') != std::string_view::npos ? std::string(name) : nameless;
 }
 
+// Whether the first two lines that say something are "key: value": settings, whatever the fence calls them.
+bool begins_settings(std::string_view text) {
+    for (int found = 0; found < 2 && !text.empty();) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const std::size_t begin = std::min(line.find_first_not_of(" \r"), line.size()), colon = line.find(':');
+        if (begin == line.size() || line[begin] == '#') continue;
+        const auto in_key = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-'; };
+        if (colon == line.npos || colon == begin || !std::all_of(line.begin() + begin, line.begin() + colon, in_key)) return false;
+        if (colon + 1 < line.size() && line[colon + 1] != ' ' && line[colon + 1] != '\r') return false;
+        ++found;
+    }
+    return true;
+}
+
 // What stands between the fences of a page in Markdown, each line where it stood, settings as a file that a script writes; "" where there
 // are none.
 std::string fenced(std::string_view text) {
@@ -79,8 +94,10 @@ std::string fenced(std::string_view text) {
             inside = !inside, some = true;
             const std::string_view tag = text.substr(mark + 3, end - mark - 3);
             if (file) all += "EOF";
-            file = inside && std::any_of(std::begin(kSettings), std::end(kSettings), [&](auto one) { return tag.starts_with(one); });
-            if (file) all += joined({"cat <<'EOF' >", named_above(text.substr(std::min(end + 1, text.size())), end)});
+            const std::string_view rest = text.substr(std::min(end + 1, text.size()));
+            file = inside && (begins_settings(rest) ||
+                              std::any_of(std::begin(kSettings), std::end(kSettings), [&](auto one) { return tag.starts_with(one); }));
+            if (file) all += joined({"cat <<'EOF' >", named_above(rest, end)});
         }
         if (inside && !fence) all += text.substr(at, end - at);
         all += '\n';

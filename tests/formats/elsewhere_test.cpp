@@ -110,6 +110,26 @@ TEST_CASE("a file that the script writes with echo, at once or line by line") {
                {"gpus"}) == "gpus=2");
 }
 
+TEST_CASE("settings between fences that call them a script, and several of them in the order of the page") {
+    const std::string batch = "stage: sft\nfinetuning_type: full\ncutoff_len: 2048\nbf16: true\nper_device_train_batch_size: ";
+    const auto page = [&](const std::string& fence, const char* more) {
+        return read_script_of("# Training\n```" + fence + "\n### model\nmodel_name_or_path: Qwen/Qwen2.5-7B\n" + batch + "2\n```\n" + more);
+    };
+    const Json named = page("Bash", "```bash\nCUDA_VISIBLE_DEVICES=0 llamafactory-cli train full.yaml\n```\n");
+    CHECK(named["format"] == "llama-factory");
+    const Json alone = page("", "");
+    CHECK(some(alone["jobs"][0], {"model", "sequence_length", "micro_batch"}) ==
+          R"(model="qwen2.5-7b" sequence_length=2048 micro_batch=2)");
+    // 800 bytes further a place has more digits
+    const std::string second = std::string(900, '\n') + "```yaml\nmodel_name_or_path: Qwen/Qwen2.5-7B\n" + batch + "8\n```\n";
+    const Json both = page("yaml", second.c_str());
+    REQUIRE(both["jobs"].size() == 2);
+    CHECK(both["jobs"][0]["job"]["micro_batch"] == 2);
+    CHECK(both["jobs"][1]["job"]["micro_batch"] == 8);
+    // a command is none
+    CHECK(page("", "```\nusage: x\n```\n")["jobs"].size() == 1);
+}
+
 TEST_CASE("a command as one word of another, or in a text that nothing starts here") {
     const std::string maxtext =
         "python3 -m MaxText.train base.yml model_name=llama2-7b per_device_batch_size=4 ici_fsdp_parallelism=8 max_target_length=4096";
