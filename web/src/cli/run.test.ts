@@ -249,7 +249,12 @@ test('why: without a log it says so', async () => {
 // A script that says all, of a run that takes `times` as long as the fastest plan.
 function slowScript(times: number) {
     const script = goodOf('import_plan', 'import-script');
-    const jobs = script.jobs.map((plan) => ({ ...plan, asked: [], keys: plan.keys.filter(({ fate }) => fate === 'used') }));
+    const jobs = script.jobs.map((plan) => ({
+        ...plan,
+        asked: [],
+        keys: plan.keys.filter(({ fate }) => fate === 'used'),
+        job: { ...plan.job, model: 'llama-3.1-70b' },
+    }));
     const ranked = goodOf('rank', 'rank-70b');
     const [fastest = 0] = ranked.plans.step_seconds ?? [];
     answers.import_plan = { ...script, jobs };

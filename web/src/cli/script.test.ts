@@ -69,7 +69,7 @@ test('a name that a script leaves open is not asked for where an option says wha
         names: ['SEQ'],
         near: null,
     };
-    const jobs = script.jobs.map((plan) => ({ ...plan, asked: [], keys: [open] }));
+    const jobs = script.jobs.map((plan) => ({ ...plan, asked: [], keys: [open], job: { ...plan.job, model: 'llama-3.1-8b' } }));
     const hanging = { import_plan: () => JSON.stringify({ ...script, jobs }) } as unknown as Fourfold;
     const read = (...given: string[]) => readScript('run.sh', 'x', hanging, catalog, { set: {}, start: 1, given: new Set(given) });
     expect((await read()).complaints).toEqual(['The file does not say SEQ. Give it with --set SEQ=….']);
@@ -83,6 +83,14 @@ test('what is missing is asked for with the option that gives it', async () => {
     expect(JSON.parse(requests.at(-1) ?? '')).toEqual({ text: 'x', set: { A: '1' } });
     expect(complaints).toEqual(['The file does not say vocab_size. Give it with --set vocab_size=….']);
     expect(job).toMatchObject({ gpus: 32, tensor_parallel: 2, micro_batch: 1 });
+});
+
+test('a model that nothing names is asked for: none was chosen before', async () => {
+    const jobs = script.jobs.map((plan) => ({ ...plan, asked: [], keys: [] }));
+    const bare = { import_plan: () => JSON.stringify({ ...script, jobs }) } as unknown as Fourfold;
+    const read = (...given: string[]) => readScript('run.sh', 'x', bare, catalog, { set: {}, start: 1, given: new Set(given) });
+    expect((await read()).complaints).toEqual(['The file does not say model. Give it with --model.']);
+    expect((await read('model')).complaints).toEqual([]);
 });
 
 test('a key that was not understood is told the one that it may be', async () => {

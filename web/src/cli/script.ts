@@ -42,15 +42,16 @@ const isOpen = ({ fate, fields }: ImportedKey, said: Said): boolean =>
     fate === 'open' && (fields.length === 0 || fields.some((field) => !isGiven(field, said)));
 
 function complaintsOf(
-    { asked, keys, refused }: ImportedPlan,
+    { asked, keys, refused, job }: ImportedPlan,
     questions: readonly { name: string; choices: string[] }[],
     said: Said,
 ): string[] {
     const needed = keys.filter((key) => isOpen(key, said) && key.fields.some((field) => NEEDED.includes(field) && !isGiven(field, said)));
     const names = [...new Set(needed.flatMap((key) => key.names))];
+    const missing = [...asked, ...names].length === 0 && job.model === undefined ? ['model'] : asked; // here no model was chosen before
     return [
         ...refused.map((text) => say('cli.script.refused', { text: tell(text) })),
-        ...asked.filter((name) => !isGiven(name, said)).map((name) => say('cli.script.asked', { name, option: optionFor(name) })),
+        ...missing.filter((name) => !isGiven(name, said)).map((name) => say('cli.script.asked', { name, option: optionFor(name) })),
         ...names.map((name) => {
             const choices = questions.find((one) => one.name === name)?.choices ?? [];
             const text = say('cli.script.asked', { name, option: optionFor(name) });
