@@ -36,13 +36,16 @@ static void read_dispatch(Import& in, bool silent) {
     const auto backend = in.text("moe_flex_dispatcher_backend", "expert_dispatch");  // of the flex one; recipes set both by it
     const bool flex = type == "flex" || (silent && !type && (backend == "deepep" || backend == "hybridep"));
     const bool kernels = in.on("moe_enable_deepep", "expert_dispatch") || flex;
-    const bool gathers = type == "allgather" || (!type && !silent);  // arguments.py; no copy goes by another's side there either
+    const bool gathers = type == "allgather" || (!type && !silent);  // arguments.py
     if (kernels)
         in.job["expert_dispatch"] = "deepep";
     else if (gathers || (type && type->substr(0, 8) == "alltoall"))
         in.job["expert_dispatch"] = "all_to_all";
     else if (type)
         in.mark("moe_token_dispatcher_type", Fate::unknown);
+    // It gathers each token once at each of the GPUs that share the experts, not each copy at its expert's.
+    if (!kernels && gathers && in.job.value("expert_parallel", std::int64_t{1}) > 1)
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "moe_token_dispatcher_type: allgather"));
 }
 
 // An expert works on as many places as it may get tokens, where its input is padded (moe/moe_utils.py, get_capacity): so many times its

@@ -127,6 +127,13 @@ TEST_CASE("how tokens are sent to experts, and what is launched from graphs") {
     CHECK(sent("--moe-token-dispatcher-type alltoall") == "expert_dispatch=\"all_to_all\" expert_overlap=false");
     CHECK(sent("--moe-token-dispatcher-type flex --moe-enable-deepep --overlap-moe-expert-parallel-comm") ==
           "expert_dispatch=\"deepep\" expert_overlap=true");
+    const auto gathers = [&](const std::string& said) {
+        return first(arguments + said)["notes"].dump().find("moe_token_dispatcher_type: allgather") != std::string::npos;
+    };
+    CHECK(gathers("--expert-model-parallel-size 4 --moe-token-dispatcher-type allgather"));
+    CHECK(gathers("--expert-model-parallel-size 4"));
+    CHECK_FALSE(gathers("--moe-token-dispatcher-type allgather"));
+    CHECK_FALSE(gathers("--expert-model-parallel-size 4 --moe-token-dispatcher-type alltoall"));
     const auto graphs = [&](const std::string& said) { return first(arguments + said)["job"]["cuda_graphs"].get<std::string>(); };
     CHECK(graphs("") == "none");
     CHECK(graphs("--cuda-graph-impl none") == "none");
