@@ -17,8 +17,8 @@ namespace fourfold {
 int transformers_likeness(const std::vector<Entry>& entries) {
     for (const Entry& entry : entries)  // the Trainer's own: a path to DeepSpeed's file
         if (entry.key == "deepspeed" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json")) return 1;
-    if (count_like(entries, {"pretrain", "micro_train_batch_size"}) == 2) return 2;                                      // OpenRLHF's
-    if (count_like(entries, {"sft_type"}) > 0 && count_like(entries, {"model_type", "model_id_or_path"}) > 0) return 2;  // ms-swift 2's
+    if (count_like(entries, {"pretrain", "micro_train_batch_size"}) == 2) return 2;  // OpenRLHF's
+    if (count_like(entries, {"sft_type", "swift"}) > 0 && count_like(entries, {"model", "model_type", "model_id_or_path"}) > 0) return 2;
     return count_like(entries, {"model_name_or_path", "model_id_or_path", "per_device_train_batch_size"}) > 0
                ? count_like(entries, {"per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "swift"})
                : 0;

@@ -274,7 +274,23 @@ bool trains_otherwise(std::string_view name) {
 }
 
 // How bitsandbytes stores what is frozen: 4 bits with scales of scales, unless it is said otherwise, or 8.
+// A checkpoint that bitsandbytes has in 4 bits stays so without a word ("-bnb-4bit"); other ways to pack its weights are not counted.
+static bool is_packed(Import& in) {
+    for (const Entry& entry : in.entries) {
+        if (std::find(entry.fields.begin(), entry.fields.end(), "model") == entry.fields.end() || !entry.value.is_string()) continue;
+        const std::string name = lower_case(entry.value.get<std::string>());
+        if (name.find("bnb-4bit") != std::string::npos) return true;
+        for (const char* way : {"int4", "int8", "gptq", "awq", "4bit", "8bit"}) {
+            if (name.find(way) == std::string::npos) continue;
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", way));
+            return false;
+        }
+    }
+    return false;
+}
+
 void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
+    if (!four && !eight && !in.hangs("frozen_weights")) four = is_packed(in);
     if (!four && !eight) return;
     const bool once = four && in.has(twice) && !in.on(twice, "frozen_weights");
     in.job["frozen_weights"] = eight && !four ? "fp8" : once ? "nf4_single" : "nf4";

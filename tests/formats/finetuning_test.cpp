@@ -259,3 +259,27 @@ TEST_CASE("experts of a model that is stored in 4 bits stay as they are, unless 
     CHECK(fate(all, "quantize_moe_experts") == "used 9");
     CHECK(ids(first_of(std::string(run).replace(run.find("Qwen3-30B-A3B"), 13, "Qwen3-32B"))["notes"]) == "");
 }
+
+TEST_CASE("a frozen model whose checkpoint is packed already") {
+    const auto read = [](const std::string& model) {
+        const Json job =
+            first_of_script("swift sft --model " + model + " --train_type lora --max_length 4096 --per_device_train_batch_size 1");
+        return some(job, {"frozen_weights"}) + " " + job["notes"].dump();
+    };
+    CHECK(read("Qwen/Qwen2.5-7B-Instruct").find("nf4") == std::string::npos);
+    CHECK(read("unsloth/Qwen2.5-7B-Instruct-bnb-4bit") == "frozen_weights=\"nf4\" []");
+    const std::string other = read("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4");
+    CHECK(other.find("nf4") == std::string::npos);
+    CHECK(other.find("\"key\":\"int4\"") != std::string::npos);
+    const std::string axolotl = "adapter = \"lora\"\nlora_target_linear = true\nsequence_len = 2048\nmicro_batch_size = 1\n";
+    CHECK(some(first_of(axolotl + "base_model = \"unsloth/Llama-3.2-1B-bnb-4bit\"\n"), {"frozen_weights"}) == "frozen_weights=\"nf4\"");
+    const std::string factory = "stage = \"sft\"\nfinetuning_type = \"lora\"\nlora_target = \"all\"\ncutoff_len = 2048\n";
+    CHECK(some(first_of(factory + "model_name_or_path = \"unsloth/Llama-3.2-1B-bnb-4bit\"\n"), {"frozen_weights"}) ==
+          "frozen_weights=\"nf4\"");
+}
+
+TEST_CASE("a command of ms-swift that says nothing but its model") {
+    const Json job =
+        first_of_script("CUDA_VISIBLE_DEVICES=0 swift sft --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --max_length 16384");
+    CHECK(some(job, {"model", "sequence_length", "trained"}) == "model=\"qwen2.5-7b\" sequence_length=16384 trained=\"lora\"");
+}
