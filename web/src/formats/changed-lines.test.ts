@@ -3,8 +3,9 @@ import { goodOf } from '../shared/test-data';
 import { changedLines as changedIn } from './changed-lines';
 
 const lines = (...all: string[]): string => all.join('\n');
+const said = (...keys: string[]) => keys.map((key) => ({ key }));
 // Of a reader's file that says all of the first one.
-const changedLines = (from: string, to: string): string => changedIn(from, to, from.match(/[\w.-]+/g) ?? []);
+const changedLines = (from: string, to: string): string => changedIn(from, to, said(...(from.match(/[\w.-]+/g) ?? [])));
 
 test('a script: lines of only one text, with a sign; what its indentation and its line ends say is left out', () => {
     expect(changedLines('--a 1\n  --b 2 \\\n--c\n', '  --a 1 \\\n--b 3\n--d\n--c')).toBe('- --b 2\n+ --b 3\n+ --d');
@@ -22,8 +23,8 @@ test('TOML: below the section', () => {
 test('what the reader’s own file leaves to a default is not taken out of it', () => {
     const from = lines('[parallelism]', 'tp = 8', 'pp = 1', 'less = 0', '', '[old]', 'x = 1');
     const to = lines('[parallelism]', 'tp = 4', 'pp = 2');
-    expect(changedIn(from, to, ['parallelism.tp'])).toBe(lines('  [parallelism]', '- tp = 8', '+ tp = 4', '+ pp = 2'));
-    expect(changedIn('--a-b 1\n--c 2', '--a-b 2', ['--a-b'])).toBe('- --a-b 1\n+ --a-b 2');
+    expect(changedIn(from, to, said('parallelism.tp'))).toBe(lines('  [parallelism]', '- tp = 8', '+ tp = 4', '+ pp = 2'));
+    expect(changedIn('--a-b 1\n--c 2', '--a-b 2', said('--a-b'))).toBe('- --a-b 1\n+ --a-b 2');
 });
 
 test('YAML: the same key of two sections is two keys', () => {
@@ -49,6 +50,32 @@ test('JSON: a comma is no change, and a new section is closed', () => {
     expect(changedLines(from, to)).toBe(
         lines('      "bf16": {', '+         "x": 1', '      }', '+     "tp": {', '+         "size": 8', '+     }'),
     );
+});
+
+test('what is taken out stands as the reader’s own file has it; what that has already is not added', () => {
+    const toml = (degree: number) => lines('[parallelism]', `shard = ${degree}`, 'name = "a"');
+    const shard = { key: 'parallelism.shard', value: '-1' };
+    expect(changedIn(toml(8), toml(4), [shard])).toBe(lines('  [parallelism]', '- shard = -1', '+ shard = 4'));
+    expect(changedIn(toml(4), toml(4), [shard])).toBe('');
+    const name = { key: 'parallelism.name', value: 'b' };
+    expect(changedIn(toml(4), toml(4).replace('"a"', '"c"'), [name])).toBe(lines('  [parallelism]', '- name = "b"', '+ name = "c"'));
+    // a default that the file says, which a file written anew leaves out
+    const flags = [
+        { key: '--tp', value: '1' },
+        { key: '--sp', value: 'true' },
+    ];
+    expect(changedIn('--bf16', '--tp 4\n--sp\n--bf16', flags)).toBe(lines('- --tp 1', '+ --tp 4'));
+    const section = { key: 'ac.mode', value: 'none' };
+    expect(changedIn('', '[ac]\nmode = "full"', [section])).toBe(lines('  [ac]', '- mode = "none"', '+ mode = "full"'));
+});
+
+test('what is held is said where the reader’s file does not say it, or says it otherwise', () => {
+    const text = lines('[training]', 'global = 16');
+    expect(changedIn(text, text, [], /^global/)).toBe(lines('  [training]', '+ global = 16'));
+    expect(changedIn(text, text, [{ key: 'training.global', value: '16' }], /^global/)).toBe('');
+    const open = { key: 'training.global', value: '-1' };
+    expect(changedIn(text, text, [open], /^global/)).toBe(lines('  [training]', '- global = -1', '+ global = 16'));
+    expect(changedIn(text, text, [open])).toBe('');
 });
 
 // The goldens are one plan, so a number changed by hand is the only difference.

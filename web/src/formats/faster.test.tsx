@@ -37,7 +37,7 @@ test('what the format cannot say is listed, and the fastest plan that it can say
     exportPlan.mockResolvedValueOnce({ ...script, text: 'pp: 1' }).mockResolvedValueOnce({ ...script, text: 'pp: 4', left_out: [left] });
     exportPlan.mockResolvedValueOnce({ ...script, text: 'pp: 1' }).mockResolvedValueOnce({ ...script, text: 'tp: 2', left_out: [] });
     const asks = { estimate: async () => ({ ...own, step_seconds: 2 * fastest }), rank, exportPlan };
-    const said = { ...plan, keys: plan.keys.map((key) => ({ ...key, key: 'pp' })) };
+    const said = { ...plan, keys: plan.keys.slice(0, 1).map((key) => ({ ...key, key: 'pp', value: '1' })) };
     const { text } = show(<Faster page={pageOf()} plan={said} script={{ ...pasted, format: 'deepspeed' }} asks={asks as never} />);
     await vi.waitFor(() =>
         expect(text()).toContain('DeepSpeed has no key for this part of it, or it is set elsewhere: Pipeline parallel (PP): 4'),

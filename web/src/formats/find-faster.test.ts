@@ -78,7 +78,7 @@ test('what the format cannot say stays as the run has it, and the fastest of tho
     expect(best?.step_seconds).toBe(fastest);
     expect(left_out).toEqual([pipeline]);
     expect(said).toBe(null); // here the search still answers with another pipeline
-    expect(changes).toContain('+ pp: ');
+    expect(changes).toBe(''); // what the format writes of a plan that it cannot say is another plan
 });
 
 test('of equally fast plans one that the format can say is told', async () => {
@@ -130,6 +130,30 @@ test('every format that is written is one that is read, or the same for Slurm', 
     const read: readonly ImportFormat[] = ['megatron-lm', 'megatron-bridge', 'nemo-2', 'torchtitan', 'nanotron', 'deepspeed', 'accelerate'];
     const written = catalog.config_formats.filter(({ slurm_of }: ConfigFormatRow) => slurm_of === null).map(({ id }) => id);
     expect([...written].sort()).toEqual([...read].sort());
+});
+
+test('flags that say what changes, and that no written file has, are taken out; the batch that follows from the copies is said', async () => {
+    const { asks, exportPlan } = asking({});
+    const text = (of: JobRequest) => `--pipeline-model-parallel-size ${of.pipeline_parallel}\n--global-batch-size 16\n`;
+    exportPlan.mockImplementation(async (of: JobRequest) => ({ ...exported, text: text(of), left_out: [] }));
+    const stages = keyOf('--pipeline-model-parallel-size', '1');
+    const alias = { ...keyOf('--recompute-activations', 'true'), fields: ['recompute'] };
+    const other = { ...keyOf('--num-layers', '80'), fields: ['model'] };
+    const changes = async (recompute: string, copies: number, keys: ImportedKey[]) => {
+        const mine: Asks['estimate'] = async (of) => {
+            const answer = { ...estimate, job: { ...estimate.job, ...of }, step_seconds: 2 * fastest };
+            return (of === job ? { ...answer, job: { ...answer.job, recompute }, data_parallel: copies } : answer) as never;
+        };
+        const start = { format: 'megatron-lm' as const, keys: [stages, other, ...keys] };
+        return (await findFaster(job, start, catalog, { ...asks, estimate: mine })).changes;
+    };
+    const moved = `- --pipeline-model-parallel-size 1\n+ --pipeline-model-parallel-size ${ranked.plans.pipeline_parallel?.[0]}`;
+    const { recompute } = { ...estimate.job, recompute: String(ranked.plans.recompute?.[0]) };
+    const [same, more] = [estimate.data_parallel, 2 * estimate.data_parallel];
+    expect(await changes('other', same, [alias])).toBe(`${moved}\n- --recompute-activations`);
+    expect(await changes(recompute, same, [alias])).toBe(moved);
+    expect(await changes(recompute, more, [])).toBe(`${moved}\n+ --global-batch-size 16`);
+    expect(await changes(recompute, more, [keyOf('--global-batch-size', '16')])).toBe(moved);
 });
 
 test('of three flags that say the chunks of a GPU the change names the one that the script has', async () => {

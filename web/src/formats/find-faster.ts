@@ -4,7 +4,7 @@ import type { Core } from '../core/client';
 import { allAuto } from '../state/state';
 import { planAt, rows, settingsOf } from '../store/ranked';
 import { changedLines } from './changed-lines';
-import { withOwnFlag } from './own-flags';
+import { withOwnFlags } from './own-flags';
 
 export type Asks = Pick<Core, 'estimate' | 'rank' | 'exportPlan'>;
 
@@ -15,7 +15,7 @@ export interface Found {
     format: ConfigFormatRow | null; // the run's own one; null: it is read and not written
     left_out: readonly Text[]; // what that format cannot say of the fastest plan
     said: RankedPlan | null; // where there is such: the fastest of which it can say all, if that is clearly faster too
-    changes: string; // to the plan that it can say, or else to the fastest, in the format's own syntax
+    changes: string; // to the plan that it can say, in the format's own syntax
 }
 
 export const NOTHING: Found = { own: null, problems: [], best: null, format: null, left_out: [], said: null, changes: '' };
@@ -27,6 +27,8 @@ export interface Start {
 }
 
 const MOST_ROUNDS = 5;
+// Where a file does not say it, the batch is what all copies take at once: another plan must say it to keep it.
+const BATCH = /^(--global-batch-size |global_batch_size = )/;
 
 interface Run {
     open: JobRequest; // the run with nothing of its plan chosen
@@ -49,15 +51,16 @@ async function fastest(own: Estimate | null, open: JobRequest, asks: Asks): Prom
 // Both plans as files of one format: the lines in which they differ, and what it cannot say of the other plan.
 async function changesTo(own: Estimate, best: RankedPlan, row: ConfigFormatRow, { open, keys, asks }: Run) {
     const better = await asks.estimate({ ...open, ...settingsOf(best) } as JobRequest); // chooses what goes with it
+    if (!better.ok) return { changes: '', left_out: [] };
     const write = (of: Estimate) => asks.exportPlan({ ...of.job, format: row.id });
-    const [from, to] = await Promise.all([write(own), better.ok ? write(better) : null]);
-    if (!from.ok || !to?.ok) return { changes: '', left_out: [] };
+    const [from, to] = await Promise.all([write(own), write(better)]);
+    if (!from.ok || !to.ok) return { changes: '', left_out: [] };
+    const before: { [field: string]: unknown } = own.job;
+    const changed = new Set(Object.entries(better.job).flatMap(([field, value]) => (before[field] === value ? [] : [field])));
+    const atOnce = ({ job, data_parallel }: Estimate) => Number(job.micro_batch) * data_parallel;
     const known = new Set(from.left_out.map((one) => JSON.stringify(one)));
     return {
-        changes: changedLines(
-            ...withOwnFlag(from.text, to.text, keys),
-            keys.map(({ key }) => key),
-        ),
+        changes: changedLines(...withOwnFlags(from.text, to.text, keys, changed), keys, atOnce(own) === atOnce(better) ? null : BATCH),
         left_out: to.left_out.filter((one) => !known.has(JSON.stringify(one))),
     };
 }
@@ -103,7 +106,7 @@ export async function findFaster(job: JobRequest, start: Start, catalog: Catalog
     const made = await changesTo(own, best, format, run);
     if (made.left_out.length === 0) return { ...found, ...made };
     const { said, changes } = await fastestSaid(own, made.left_out, format, run);
-    if (!said) return { ...found, ...made };
+    if (!said) return { ...found, left_out: made.left_out };
     if (said.step_seconds <= best.step_seconds * (1 + first.tie_width)) return { ...found, best: said, changes };
     return { ...found, left_out: made.left_out, said, changes };
 }
