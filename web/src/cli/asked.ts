@@ -39,6 +39,7 @@ export interface Done {
     answer: string; // the core's own
     text: string;
     notes: readonly string[]; // for stderr: what is no part of the answer
+    times?: number; // bytes that the run needed, by its log, for each one that is counted
     complaints?: readonly string[]; // why there is no answer, where the core was not asked
 }
 

@@ -18,7 +18,7 @@ const forPrograms = ({ best, format, left_out, said, changes }: Found) =>
 export async function withFaster(asked: Asked, done: Done): Promise<Done> {
     const { core, catalog, request, script } = asked;
     if (script === null) return done;
-    const found = await findFaster(request, script, catalog, asking(core));
+    const found = await findFaster(request, script, catalog, asking(core), done.times);
     const text = fasterText(found, catalog);
     if (done.status === WRONG) return text === '' ? done : { ...done, notes: [...done.notes, text] };
     const answer = JSON.stringify({ ...JSON.parse(done.answer), faster: forPrograms(found) });

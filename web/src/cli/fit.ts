@@ -29,7 +29,16 @@ function rowsOf(answer: Estimate, catalog: Catalog, job: Job): string[][] {
     ];
     if (run) {
         const [days, least, most] = format.training(run.days, run.low_days, run.high_days);
-        rows.push([say('cli.row.training'), say('cli.training', { days, least, most, tokens: format.short(run.tokens) })]);
+        rows.push([
+            say('cli.row.training'),
+            say('cli.training', {
+                days,
+                least,
+                most,
+                tokens: format.short(run.tokens),
+                usual: typeof answer.job.token_budget !== 'number',
+            }),
+        ]);
         const { cost, price_per_gpu_hour: price, energy_kwh: energy } = run;
         if (cost !== null && price !== null) {
             const [whole, each] = [moneyOf(answer.job, cost), moneyOf(answer.job, price)];

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import type { Fourfold } from '../core/api';
+import type { Fourfold, Text } from '../core/api';
 import { formatFor } from '../format/format';
 import { catalog, goodOf, refusalOf } from '../shared/test-data';
-import { speak } from '../words/words';
+import { speak, tell } from '../words/words';
 import type { Io } from './asked';
 import { run } from './run';
 
@@ -312,4 +312,46 @@ test('why: a script and what it printed in one file are the job and its log', as
     expect(out).toContain('Compared with the run that the files and options name: ');
     expect(out).toContain('\n\nHow fast it is\n\n');
     expect(err).not.toContain('nothing names the run');
+});
+
+test('why: a log that shows more than is counted: no “it fits”, and no plan or change that is too large by it', async () => {
+    slowScript(2);
+    files['why.sh'] = 'torchrun pretrain_gpt.py';
+    const died = goodOf('read_run', 'run-died');
+    const others = goodOf('alternatives', 'alternatives-70b');
+    const own = goodOf('estimate', 'llama-70b-64-h100');
+    const less = { id: 'read_run.verdict.counted_less', args: { needed: 1, share: 0.5 } };
+    const first = { id: 'read_run.verdict.change', args: { change: others.changes[0]?.label, saved: 1 } };
+    answers.read_run = (text: string) =>
+        text.includes('CUDA out of memory') ? { ...died, verdict: [less, first] } : refusalOf('run-unknown');
+    const of = (share: number) => others.changes.map((one, i) => ({ ...one, class: 'fits' as const, share: i === 1 ? 0.3 : share }));
+    answers.alternatives = { ...others, changes: of(0.6) };
+    const line = own.stage === own.worst_stage ? own.line_share : own.line_allocated_share;
+    expect(0.6 * 1.5).toBeGreaterThan(line);
+    const { out } = await call('why why.sh log.txt');
+    expect(out).toContain('\n\nHow fast it is\n\nAs it stands, it runs out of memory: its log shows 50');
+    expect(out).not.toContain('it fits');
+    expect(out).toContain(`What to change first: ${tell(others.changes[1]?.label as Text)}. `);
+    const { only } = JSON.parse(asked.findLast(([name]) => name === 'rank')?.[1] ?? '{}');
+    expect(only.memory_at_most_gib * 2 ** 30).toBeLessThanOrEqual((own.card_bytes * line) / 1.5);
+    answers.alternatives = { ...others, changes: of(0.9).map((one) => ({ ...one, share: 0.9 })) };
+    expect((await call('why why.sh log.txt')).out).toContain('\nEven then it does not fit: ');
+});
+
+test('fit: files of one run are read as one text, and a complaint names them', async () => {
+    slowScript(1);
+    files['fsdp.yaml'] = 'num_processes: 8\n';
+    await call('fit fsdp.yaml run.sh');
+    const read = asked.filter(([name]) => name === 'import_plan').map(([, text]) => JSON.parse(text).text);
+    expect(read).toHaveLength(1);
+    expect(read[0]).toContain("cat > 'fsdp.yaml' <<");
+    answers.import_plan = goodOf('import_plan', 'import-script');
+    expect((await call('fit fsdp.yaml run.sh')).err).toContain('“fsdp.yaml, run.sh” does not say ');
+});
+
+test('fit: a budget of tokens that nobody gave is said to be the usual one', async () => {
+    const usual = goodOf('estimate', 'default');
+    expect((await call('fit')).out).toMatch(/\nTraining [^\n]* tokens \(20 per parameter\)\n/);
+    answers.estimate = { ...usual, job: { ...usual.job, token_budget: 1e12 } };
+    expect((await call('fit')).out).toMatch(/\nTraining [^\n]* tokens\n/);
 });

@@ -12,7 +12,7 @@ import { exportPlan } from './export';
 import { withFaster } from './faster';
 import { fit } from './fit';
 import { helpOf, overview } from './help';
-import { isLink, readInput } from './input';
+import { inputOf, isLink, readInput } from './input';
 import { isBooleanField, jobKey, otherModels, type Read, withOptions } from './job';
 import { limits } from './limits';
 import { clusters, gpus, models } from './lists';
@@ -23,6 +23,7 @@ import { place } from './place';
 import { pools } from './pools';
 import { erased } from './progress';
 import { saidOf } from './script';
+import { joinedFiles, type NamedText } from './several';
 import { plain } from './table';
 import { isRunLog, why } from './why';
 
@@ -84,8 +85,15 @@ function sorted(command: Command, given: readonly Given[], catalog: Catalog): So
 }
 
 // ---- what files say
+// A text made of several stands where the first of them does.
+function inPlace(texts: readonly NamedText[], joined: NamedText | undefined): readonly NamedText[] {
+    const parts = texts.filter(({ text }) => inputOf(text).kind === 'import');
+    return texts.flatMap((one) => (joined && one === parts[0] ? [joined] : parts.includes(one) ? [] : [one]));
+}
+
 async function gathered(files: readonly string[], { command, io, core, catalog }: Call, { own, job: given }: Sorted): Promise<Read> {
     const all: Read = { job: {}, refusal: null, complaints: [], notes: [] };
+    const texts: NamedText[] = [];
     for (const name of files) {
         let text: string;
         try {
@@ -98,8 +106,10 @@ async function gathered(files: readonly string[], { command, io, core, catalog }
             all.log = `${all.log ?? ''}${text}\n`;
             const also = files.length > 1 ? null : await readInput(name, text, core, catalog, saidOf(own, given, catalog, core));
             if (also?.script && also.complaints.length === 0) Object.assign(all, also); // the script stands above what it printed
-            continue;
-        }
+        } else texts.push({ name, text });
+    }
+    const joined = joinedFiles(texts.filter(({ text }) => inputOf(text).kind === 'import'));
+    for (const { name, text } of joined.length > 1 ? texts : inPlace(texts, joined[0])) {
         const { job, refusal, complaints, notes, script } = await readInput(name, text, core, catalog, saidOf(own, given, catalog, core));
         all.job = { ...all.job, ...job };
         all.refusal ??= refusal;

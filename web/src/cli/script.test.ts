@@ -48,11 +48,11 @@ test('what an option gives is not asked for', async () => {
     const complaints = async (...given: string[]) =>
         (await readScript('run.sh', 'x', asks, catalog, { set: {}, start: 1, given: new Set(given) })).complaints;
     expect(await complaints()).toEqual([
-        'The file does not say model. Give it with --model.',
-        'The file does not say global_batch. Give it with --global-batch.',
-        'The file does not say gpus. Give it with --gpus.',
+        '“run.sh” does not say model. Give it with --model.',
+        '“run.sh” does not say global_batch. Give it with --global-batch.',
+        '“run.sh” does not say gpus. Give it with --gpus.',
     ]);
-    expect(await complaints('model', 'global_batch')).toEqual(['The file does not say gpus. Give it with --gpus.']);
+    expect(await complaints('model', 'global_batch')).toEqual(['“run.sh” does not say gpus. Give it with --gpus.']);
     expect(await complaints('model', 'global_batch', 'gpus')).toEqual([]);
     const of = (given: string[]) => readScript('run.sh', 'x', core, catalog, { set: {}, start: 1, given: new Set(given) });
     expect((await of([])).complaints).not.toEqual([]); // the vocabulary
@@ -72,7 +72,7 @@ test('a name that a script leaves open is not asked for where an option says wha
     const jobs = script.jobs.map((plan) => ({ ...plan, asked: [], keys: [open], job: { ...plan.job, model: 'llama-3.1-8b' } }));
     const hanging = { import_plan: () => JSON.stringify({ ...script, jobs }) } as unknown as Fourfold;
     const read = (...given: string[]) => readScript('run.sh', 'x', hanging, catalog, { set: {}, start: 1, given: new Set(given) });
-    expect((await read()).complaints).toEqual(['The file does not say SEQ. Give it with --set SEQ=….']);
+    expect((await read()).complaints).toEqual(['“run.sh” does not say SEQ. Give it with --set SEQ=….']);
     expect((await read()).notes.join()).toContain('--seq-length');
     const { complaints, notes } = await read('sequence_length');
     expect([complaints, notes.join().includes('--seq-length')]).toEqual([[], false]);
@@ -81,7 +81,7 @@ test('a name that a script leaves open is not asked for where an option says wha
 test('what is missing is asked for with the option that gives it', async () => {
     const { job, complaints } = await readScript('run.sh', 'x', core, catalog, { set: { A: '1' }, start: 1, given });
     expect(JSON.parse(requests.at(-1) ?? '')).toEqual({ text: 'x', set: { A: '1' } });
-    expect(complaints).toEqual(['The file does not say vocab_size. Give it with --set vocab_size=….']);
+    expect(complaints).toEqual(['“run.sh” does not say vocab_size. Give it with --set vocab_size=….']);
     expect(job).toMatchObject({ gpus: 32, tensor_parallel: 2, micro_batch: 1 });
 });
 

@@ -42,6 +42,7 @@ const isOpen = ({ fate, fields }: ImportedKey, said: Said): boolean =>
     fate === 'open' && (fields.length === 0 || fields.some((field) => !isGiven(field, said)));
 
 function complaintsOf(
+    file: string,
     { asked, keys, refused, job }: ImportedPlan,
     questions: readonly { name: string; choices: string[] }[],
     said: Said,
@@ -51,10 +52,10 @@ function complaintsOf(
     const missing = [...asked, ...names].length === 0 && job.model === undefined ? ['model'] : asked; // here no model was chosen before
     return [
         ...refused.map((text) => say('cli.script.refused', { text: tell(text) })),
-        ...missing.filter((name) => !isGiven(name, said)).map((name) => say('cli.script.asked', { name, option: optionFor(name) })),
+        ...missing.filter((name) => !isGiven(name, said)).map((name) => say('cli.script.asked', { file, name, option: optionFor(name) })),
         ...names.map((name) => {
             const choices = questions.find((one) => one.name === name)?.choices ?? [];
-            const text = say('cli.script.asked', { name, option: optionFor(name) });
+            const text = say('cli.script.asked', { file, name, option: optionFor(name) });
             return choices.length === 0 ? text : `${text} ${say('cli.script.choices', { choices: listed(choices) })}`;
         }),
     ];
@@ -94,7 +95,7 @@ export async function readScript(name: string, text: string, core: TextCore, cat
     return {
         job,
         refusal: null,
-        complaints: withSlips(complaintsOf(plan, questions, said), plan),
+        complaints: withSlips(complaintsOf(name, plan, questions, said), plan),
         notes,
         script: { format: script.format, keys: plan.keys },
     };

@@ -2,7 +2,8 @@
 import type { Alternatives, Answers, Change, Estimate, JobRefusal, Refusal } from '../core/api';
 import { countedOf } from '../formats/counted';
 import { isLog } from '../formats/is-log';
-import { againstArgs, numberRows, otherGpus, quantityName, seriesText, verdictTexts } from '../formats/run-words';
+import { againstArgs, neededPerCounted, numberRows, otherGpus, quantityName, seriesText, verdictTexts } from '../formats/run-words';
+import { lineOf } from '../shared/answer-words';
 import { problemText } from '../shared/names';
 import { pinOf } from '../state/state';
 import { say, tell } from '../words/words';
@@ -19,12 +20,12 @@ export const isRunLog = (text: string, core: TextCore): boolean => isLog(JSON.pa
 const titled = (title: string, lines: readonly string[]): string => [title, '', ...lines].join('\n');
 
 // What was read, and what it is compared with.
-function toldOf(run: Extract<Run, { ok: true }>, against: readonly string[], change: Change | undefined): string {
+function toldOf(run: Extract<Run, { ok: true }>, against: readonly string[], changes: readonly Change[], line: number): string {
     const head = [say('paste.script.line'), say('run.read_as'), say('run.written'), say('run.rank')];
     const numbers = numberRows(run);
     return titled(run.ended !== null ? say('run.died') : say('run.ran'), [
         ...against,
-        ...verdictTexts(run, change),
+        ...verdictTexts(run, changes, line),
         ...(run.series.length > 0 ? ['', table(run.series.map((one) => [quantityName(one), seriesText(one)]))] : []),
         ...(numbers.length > 0 ? ['', table([head, ...numbers])] : []),
     ]);
@@ -33,7 +34,7 @@ function toldOf(run: Extract<Run, { ok: true }>, against: readonly string[], cha
 // Of a run that ended otherwise than by a GPU's memory there is nothing to count.
 function withoutPlan(answer: string): Done {
     const run = JSON.parse(answer) as Run;
-    if (run.ok) return { status: FITS, answer, text: toldOf(run, [], undefined), notes: [...run.notes.map(tell), say('cli.not_compared')] };
+    if (run.ok) return { status: FITS, answer, text: toldOf(run, [], [], 1), notes: [...run.notes.map(tell), say('cli.not_compared')] };
     if (!isLog(run)) return refused(answer);
     return { status: FITS, answer, text: titled(say('run.died'), run.problems.map(problemText)), notes: [] };
 }
@@ -43,14 +44,15 @@ export function why({ core, catalog, request, log, named }: Asked): Done {
     const alone = readRun(core, log, null);
     if (!named || !(JSON.parse(alone) as Run).ok) return withoutPlan(alone);
     const job = JSON.stringify(request);
-    const text = core.estimate(job);
-    const estimate = JSON.parse(text) as Estimate | JobRefusal;
-    if (!estimate.ok) return refused(text);
+    const counted = core.estimate(job);
+    const estimate = JSON.parse(counted) as Estimate | JobRefusal;
+    if (!estimate.ok) return refused(counted);
     const others = JSON.parse(core.alternatives(job)) as Alternatives | Refusal;
     const answer = readRun(core, log, countedOf(estimate, others.ok ? others : null));
     const run = JSON.parse(answer) as Run;
     if (!run.ok) return refused(answer);
     const against = { job: pinOf(estimate.job, catalog).job, catalog };
     const lines = [say('cli.against', againstArgs(against)), ...otherGpus(run, against.job)];
-    return { status: FITS, answer, text: toldOf(run, lines, others.ok ? others.changes[0] : undefined), notes: run.notes.map(tell) };
+    const text = toldOf(run, lines, others.ok ? others.changes : [], lineOf(estimate));
+    return { status: FITS, answer, text, notes: run.notes.map(tell), times: neededPerCounted(run) };
 }

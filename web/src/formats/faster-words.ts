@@ -4,29 +4,34 @@ import { wholePlan } from '../shared/plan-words';
 import { say, tell } from '../words/words';
 import type { Found } from './find-faster';
 
-export const stateText = (own: Estimate): string =>
-    say('paste.faster.own', { fit: own.class, used: own.whole_bytes, card: own.card_bytes, time: own.step_seconds });
+export const stateText = (own: Estimate, times: number): string =>
+    times > 1
+        ? say('paste.faster.died', { share: times - 1, time: own.step_seconds })
+        : say('paste.faster.own', { fit: own.class, used: own.whole_bytes, card: own.card_bytes, time: own.step_seconds });
 
 export const titleText = ({ own }: Found): string => say(own ? 'paste.faster.title' : 'paste.faster.cannot');
 
-export const planText = (catalog: Catalog, best: RankedPlan): string =>
-    say('paste.faster.best', { time: best.step_seconds, plan: wholePlan(catalog, best), used: best.whole_bytes });
+export const planText = (catalog: Catalog, best: RankedPlan, times: number): string =>
+    say('paste.faster.best', { time: best.step_seconds, plan: wholePlan(catalog, best), used: best.whole_bytes * times });
 
-export const saidText = (catalog: Catalog, { label }: ConfigFormatRow, said: RankedPlan): string =>
-    say('paste.faster.said', { label, time: said.step_seconds, plan: wholePlan(catalog, said), used: said.whole_bytes });
+export const saidText = (catalog: Catalog, { label }: ConfigFormatRow, said: RankedPlan, times: number): string =>
+    say('paste.faster.said', { label, time: said.step_seconds, plan: wholePlan(catalog, said), used: said.whole_bytes * times });
 
 export const changeText = ({ label }: ConfigFormatRow): string => say('paste.faster.change', { label });
 
+export const noneText = ({ own, times }: Found): string =>
+    say(own?.class === 'fits' && times === 1 ? 'paste.faster.none' : 'paste.faster.none_fits');
+
 // As plain text; nothing where there is nothing to say.
 export function fasterText(found: Found, catalog: Catalog): string {
-    const { own, best, format, changes, left_out, said } = found;
+    const { own, best, format, changes, left_out, said, times } = found;
     if (!own && !best) return '';
-    const lines = [titleText(found), '', ...(own ? [stateText(own)] : []), best ? planText(catalog, best) : say('paste.faster.none')];
+    const lines = [titleText(found), '', ...(own ? [stateText(own, times)] : []), best ? planText(catalog, best, times) : noneText(found)];
     if (best && own) {
         if (format === null) lines.push(say('paste.faster.not_written'));
         if (format && left_out.length > 0)
             lines.push('', say('paste.faster.left_out', { label: format.label }), ...left_out.map((one) => `  ${tell(one)}`));
-        if (format && said) lines.push('', saidText(catalog, format, said));
+        if (format && said) lines.push('', saidText(catalog, format, said, times));
         if (format && changes) lines.push('', changeText(format), changes);
     }
     return lines.join('\n');

@@ -6,7 +6,7 @@ import { problemText } from '../shared/names';
 import { request } from '../state/state';
 import type { Page } from '../store/page';
 import { fetchWords, say, tell } from '../words/words';
-import { changeText, planText, saidText, stateText, titleText } from './faster-words';
+import { changeText, noneText, planText, saidText, stateText, titleText } from './faster-words';
 import { type Asks, type Found, findFaster, NOTHING } from './find-faster';
 import type { Script } from './script';
 import { jobOfScript } from './script-job';
@@ -33,7 +33,7 @@ function Changes({ catalog, found }: { catalog: Catalog; found: Found }) {
                     </ul>
                 </>
             )}
-            {said && <p>{saidText(catalog, format, said)}</p>}
+            {said && <p>{saidText(catalog, format, said, found.times)}</p>}
             {changes && (
                 <>
                     <p>{changeText(format)}</p>
@@ -69,13 +69,13 @@ export function Faster({ page, plan, script, asks }: Props) {
     return (
         <section class="faster" aria-labelledby="faster-title">
             <h3 id="faster-title">{titleText(found)}</h3>
-            {own && <p>{stateText(own)}</p>}
+            {own && <p>{stateText(own, found.times)}</p>}
             {problems.map((problem) => (
                 <p key={problem.field + problem.rule} class="wrong">
                     {problemText(problem)}
                 </p>
             ))}
-            <p>{best ? planText(page.catalog, best) : own && say('paste.faster.none')}</p>
+            <p>{best ? planText(page.catalog, best, found.times) : own && noneText(found)}</p>
             {best && own && <Changes catalog={page.catalog} found={found} />}
         </section>
     );

@@ -1,6 +1,18 @@
 // A run as somebody starts it, the fastest plan on the same GPUs, and what to change to get it: the page and the command line ask this.
-import type { Catalog, ConfigFormatRow, Estimate, ImportedKey, ImportFormat, JobRequest, Problem, RankedPlan, Text } from '../core/api';
+import type {
+    Catalog,
+    ConfigFormatRow,
+    Estimate,
+    ImportedKey,
+    ImportFormat,
+    JobRequest,
+    Only,
+    Problem,
+    RankedPlan,
+    Text,
+} from '../core/api';
 import type { Core } from '../core/client';
+import { lineOf } from '../shared/answer-words';
 import { allAuto } from '../state/state';
 import { planAt, rows, settingsOf } from '../store/ranked';
 import { changedLines } from './changed-lines';
@@ -15,10 +27,11 @@ export interface Found {
     format: ConfigFormatRow | null; // the run's own one; null: it is read and not written
     left_out: readonly Text[]; // what that format cannot say of the fastest plan
     said: RankedPlan | null; // where there is such: the fastest of which it can say all, if that is clearly faster too
+    times: number; // bytes that the run needed by its log, for each one that is counted
     changes: string; // to the plan that it can say, in the format's own syntax
 }
 
-export const NOTHING: Found = { own: null, problems: [], best: null, format: null, left_out: [], said: null, changes: '' };
+export const NOTHING: Found = { own: null, problems: [], best: null, format: null, left_out: [], said: null, changes: '', times: 1 };
 
 // What starts the run.
 export interface Start {
@@ -27,10 +40,13 @@ export interface Start {
 }
 
 const MOST_ROUNDS = 5;
+const LESS = 0.99; // of a run's memory: what is below it is another plan
 // Where a file does not say it, the batch is what all copies take at once: another plan must say it to keep it.
 const BATCH = /^(--global-batch-size |global_batch_size = )/;
 
 interface Run {
+    own: Estimate | null; // what is faster must be faster than that; null: the run does not fit, or cannot be
+    only: Only;
     open: JobRequest; // the run with nothing of its plan chosen
     keys: readonly ImportedKey[];
     asks: Asks;
@@ -40,8 +56,8 @@ const rowOf = ({ config_formats }: Catalog, id: ImportFormat): ConfigFormatRow |
     config_formats.find((row) => row.id === id) ?? null;
 
 // The fastest plan that fits, where it is clearly faster than the own one or that one does not run, or may not.
-async function fastest(own: Estimate | null, open: JobRequest, asks: Asks): Promise<{ plan: RankedPlan; tie_width: number } | null> {
-    const ranked = await asks.rank({ ...open, only: {} });
+async function fastest({ own, only, open, asks }: Run): Promise<{ plan: RankedPlan; tie_width: number } | null> {
+    const ranked = await asks.rank({ ...open, only });
     const plan = ranked.ok && rows(ranked) > 0 ? planAt(ranked, 0) : null;
     if (!plan || !ranked.ok || plan.class !== 'fits') return null;
     const { tie_width } = ranked;
@@ -75,7 +91,7 @@ const fieldsIn = (left_out: readonly Text[]): string[] =>
 
 // The fastest plan of which the format can say all: what it cannot say stays as the own plan has it.
 async function fastestSaid(own: Estimate, first: readonly Text[], row: ConfigFormatRow, run: Run) {
-    const { open, asks } = run;
+    const { open } = run;
     const kept: { [field: string]: unknown } = {};
     let left_out = first;
     for (let round = 0; round < MOST_ROUNDS; ++round) {
@@ -83,25 +99,33 @@ async function fastestSaid(own: Estimate, first: readonly Text[], row: ConfigFor
         if (fields.length === 0) break;
         for (const field of fields) kept[field] = own.job[field as keyof JobRequest];
         const narrow = { ...open, ...kept } as JobRequest;
-        const said = (await fastest(own, narrow, asks))?.plan;
+        const narrowed = { ...run, open: narrow };
+        const said = (await fastest(narrowed))?.plan;
         if (!said) break;
-        const made = await changesTo(own, said, row, { ...run, open: narrow });
+        const made = await changesTo(own, said, row, narrowed);
         if (made.left_out.length === 0) return { said, changes: made.changes };
         left_out = made.left_out;
     }
     return { said: null, changes: '' };
 }
 
-// `job`: the run. What it leaves open the search chooses.
-export async function findFaster(job: JobRequest, start: Start, catalog: Catalog, asks: Asks): Promise<Found> {
+const GIB = 2 ** 30;
+// A run that died needs less than it is counted with, and no more than the log leaves of the GPU.
+const roomFor = (own: Estimate, times: number): Only => ({
+    memory_at_most_gib: Math.min((lineOf(own) * own.card_bytes) / times, own.whole_bytes * LESS) / GIB,
+});
+
+// `job`: the run. What it leaves open the search chooses. `times`: bytes that it needed when it died of memory, for each one that is counted.
+export async function findFaster(job: JobRequest, start: Start, catalog: Catalog, asks: Asks, times = 1): Promise<Found> {
     const open: JobRequest = { ...job, ...allAuto(catalog) };
-    const run: Run = { open, keys: start.keys, asks };
     const answer = await asks.estimate(job);
     const own = answer.ok ? answer : null;
+    const died = own && times > 1;
+    const run: Run = { own: died ? null : own, only: died ? roomFor(own, times) : {}, open, keys: start.keys, asks };
     const format = rowOf(catalog, start.format);
-    const first = await fastest(own, open, asks);
+    const first = await fastest(run);
     const best = first?.plan ?? null;
-    const found = { ...NOTHING, own, problems: answer.ok ? [] : answer.problems, format, best };
+    const found = { ...NOTHING, own, problems: answer.ok ? [] : answer.problems, times, format, best };
     if (!first || !best || !own || !format) return found;
     const made = await changesTo(own, best, format, run);
     if (made.left_out.length === 0) return { ...found, ...made };

@@ -1,11 +1,12 @@
 import type { RunRead } from '../core/api';
+import { lineOf } from '../shared/answer-words';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
 import { againstArgs, numberRows, otherGpus, quantityName, seriesText, verdictTexts } from './run-words';
 
 // What a run printed, and what it means for the plan of the page.
 // The page whose run it is compared with; null: with none.
-export type Against = Pick<Page, 'job' | 'catalog' | 'alternatives'> | null;
+export type Against = Pick<Page, 'job' | 'catalog' | 'alternatives' | 'answer'> | null;
 
 interface Props {
     run: RunRead;
@@ -15,11 +16,13 @@ interface Props {
 
 export function RunReport({ run, against, measure }: Props) {
     const rows = numberRows(run);
+    const answer = against?.answer;
+    const changes = against?.alternatives?.changes ?? [];
     return (
         <div class="imported">
             <h3>{run.ended !== null ? say('run.died') : say('run.ran')}</h3>
             {against && <p class="note">{say('run.against', againstArgs(against))}</p>}
-            {[...(against ? otherGpus(run, against.job) : []), ...verdictTexts(run, against?.alternatives?.changes[0])].map((text) => (
+            {[...(against ? otherGpus(run, against.job) : []), ...verdictTexts(run, changes, answer ? lineOf(answer) : 1)].map((text) => (
                 <p key={text}>{text}</p>
             ))}
             {run.series.length > 0 && (

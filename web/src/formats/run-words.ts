@@ -1,5 +1,5 @@
 // What was read of a run's lines, in words: for the page and the command line.
-import type { Catalog, Change, PrintedNumber, PrintedSeries, RunRead } from '../core/api';
+import type { Catalog, Change, Fit, PrintedNumber, PrintedSeries, RunRead } from '../core/api';
 import { format } from '../format/format';
 import { gpuLabel, modelLabel } from '../shared/answer-words';
 import type { Job } from '../state/state';
@@ -42,9 +42,30 @@ export function otherGpus({ runs_text }: RunRead, { gpus }: Job): string[] {
     return printed === gpus ? [] : [say('run.other_gpus', { printed, gpus: Number(gpus) })];
 }
 
-// The verdict, sentence by sentence. The first change makes it fit where any does.
-export const verdictTexts = ({ verdict }: RunRead, change: Change | undefined): string[] =>
-    verdict.flatMap((text) => {
-        const isEnough = text.id !== 'read_run.verdict.change' || change === undefined || change.class === 'fits';
-        return isEnough ? [tell(text)] : [tell(text), say('run.not_enough', { fit: change.class, used: change.whole_bytes })];
+// What a run needed that died of memory, for each byte that is counted, where its log shows more than that; else 1.
+export function neededPerCounted({ verdict }: RunRead): number {
+    const share = verdict.find(({ id }) => id === 'read_run.verdict.counted_less')?.args?.share;
+    return typeof share === 'number' ? 1 + share : 1;
+}
+
+// What a change comes to by what the log shows. `line`: the share of the GPU up to which a plan fits.
+function withChange(changes: readonly Change[], times: number, line: number) {
+    const fitOf = (change: Change): Fit => {
+        const share = change.share * times;
+        if (times === 1 || change.class === 'does_not_fit') return change.class;
+        return share > 1 ? 'does_not_fit' : share > line ? 'at_risk' : change.class;
+    };
+    const change = changes.find((one) => fitOf(one) === 'fits') ?? changes[0];
+    return change && { change, fit: fitOf(change), used: change.whole_bytes * times };
+}
+
+// The verdict, sentence by sentence. Of the changes the first that is enough; that is the first one where the log shows no more than counted.
+export function verdictTexts(run: RunRead, changes: readonly Change[], line: number): string[] {
+    const found = withChange(changes, neededPerCounted(run), line);
+    return run.verdict.flatMap((text) => {
+        if (text.id !== 'read_run.verdict.change' || !found) return [tell(text)];
+        const { change, fit, used } = found;
+        const first = tell({ ...text, args: { change: change.label, saved: change.saved_bytes } });
+        return fit === 'fits' ? [first] : [first, say('run.not_enough', { fit, used })];
     });
+}

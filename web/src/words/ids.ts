@@ -490,6 +490,8 @@ export interface Words {
     'paste.faster.own': { fit: string | boolean; used: number; card: number; time: number };
     'paste.faster.best': { time: number; plan: string; used: number };
     'paste.faster.none': null;
+    'paste.faster.none_fits': null;
+    'paste.faster.died': { share: number; time: number };
     'paste.faster.change': { label: string };
     'paste.faster.left_out': { label: string };
     'paste.faster.said': { label: string; time: number; plan: string; used: number };
@@ -1222,7 +1224,7 @@ export interface Words {
     'cli.model': { parameters: string; layers: number; hidden: number };
     'cli.memory': { used: string; card: string; line: string };
     'cli.step': { time: number; low: number; high: number; speed: string };
-    'cli.training': { days: string; least: string; most: string; tokens: string };
+    'cli.training': { days: string; least: string; most: string; tokens: string; usual: string | boolean };
     'cli.cost': { whole: string; hours: string; each: string };
     'cli.in_time': { tokens: string | boolean; days: number; answer: string };
     'cli.placing': { moves: number; best: string; was: string };
@@ -1249,7 +1251,7 @@ export interface Words {
     'cli.option.set': null;
     'cli.option.start': null;
     'cli.script.refused': { text: string };
-    'cli.script.asked': { name: string; option: string };
+    'cli.script.asked': { file: string; name: string; option: string };
     'cli.script.choices': { choices: string };
     'cli.script.unknown': { keys: string };
     'cli.script.open': { keys: string };
