@@ -96,6 +96,38 @@ for (const flag of CHUNKS) {
     });
 }
 
+test('torchtitan without a global batch: the change holds the batch, and quotes the file', () => {
+    const text = '[model]\nname = "llama3"\nflavor = "8B"\n\n[training]\nlocal_batch_size = 2\nseq_len = 8192\n\n[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 1\n\n[activation_checkpoint]\nmode = "full"\n';
+    const read = (file, name) => {
+        writeFileSync(join(folder, name), file);
+        return JSON.parse(fourfold(['fit', name, ...GPU, '--gpus', '8', '--json']));
+    };
+    const { faster, job } = read(text, 'small.toml');
+    assert.match(faster.changes, /\n\+ global_batch_size = 16\n(.*\n)*- data_parallel_shard_degree = -1\n/);
+    const next = read(changed(text, faster.changes), 'next.toml');
+    assert.equal(next.job.global_batch, job.global_batch);
+    assert.ok(Math.abs(next.step_seconds / faster.plan.step_seconds - 1) < 1e-9, faster.changes);
+});
+
+test('torchtitan: no change towards a plan that it cannot say', () => {
+    writeFileSync(join(folder, 'best.toml'), fourfold(['export', '--to', 'torchtitan', '--model', 'llama-3.1-8b', ...GPU, '--gpus', '8']));
+    const { faster } = JSON.parse(fourfold(['fit', 'best.toml', ...GPU, '--json']));
+    assert.ok(faster.left_out.length > 0, JSON.stringify(faster));
+    assert.deepEqual([faster.said, faster.changes], [null, '']);
+});
+
+test('megatron: other names of an argument and defaults that the script says are taken out', () => {
+    const more = ['--pp', '2', '--zero', 'optimizer'];
+    const rest = '    --recompute-activations\n    --context-parallel-size 1\n)';
+    const plan = slow('megatron', more).replace(/ *--recompute-(granularity|method|num-layers) \S+\n/g, '');
+    const text = plan.replace(/(PLAN_ARGS=\([^)]*)\)/, `$1${rest}`);
+    assert.ok(text.includes('--recompute-activations') && !text.includes('--recompute-method'), text);
+    const { plan: best, said, changes } = JSON.parse(fit(text, 'alias', 'megatron', '--json')).faster;
+    assert.ok(changes.split('\n').includes('- --recompute-activations'), changes);
+    const next = JSON.parse(fit(changed(text, changes), 'alias-next', 'megatron', '--json'));
+    assert.ok(Math.abs(next.step_seconds / (said ?? best).step_seconds - 1) < 1e-9, changes);
+});
+
 test('the text says both times, and the changes; a file that starts no training has none', () => {
     const text = fit(slow('nanotron', FORMATS[4][1]), 'plan', 'nanotron');
     assert.match(text, /\n\nHow fast it is\n\nAs it stands, it fits: [^\n]* a step\.\nOn the same GPUs, [^\n]*\n\nWhat to change, as nanotron writes it:\n {2}parallelism:\n- {3}dp: 1\n/);
