@@ -318,5 +318,5 @@ test('an option counts more than a file: what it says is not asked of a recipe',
     assert.equal(json(['fit', 'fsdp.yaml', ...model, '--batch', '64']).global_batch, 64);
     assert.equal(json(['fit', 'fsdp.yaml', ...model, '--batch', '4M tokens']).global_batch, 1024);
     assert.equal(json(['fit', 'fsdp.yaml', ...model, '--batch', '64', '--gpus', '2 nodes']).gpus, 16);
-    assert.equal(fourfold(['fit', 'fsdp.yaml', ...model]).stderr, 'The file does not say global_batch. Give it with --global-batch.\n');
+    assert.equal(fourfold(['fit', 'fsdp.yaml', ...model]).stderr, '“fsdp.yaml” does not say global_batch. Give it with --global-batch.\n');
 });
