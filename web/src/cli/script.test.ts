@@ -89,7 +89,7 @@ test('a model that nothing names is asked for: none was chosen before', async ()
     const jobs = script.jobs.map((plan) => ({ ...plan, asked: [], keys: [] }));
     const bare = { import_plan: () => JSON.stringify({ ...script, jobs }) } as unknown as Fourfold;
     const read = (...given: string[]) => readScript('run.sh', 'x', bare, catalog, { set: {}, start: 1, given: new Set(given) });
-    expect((await read()).complaints).toEqual(['The file does not say model. Give it with --model.']);
+    expect((await read()).complaints).toEqual(['“run.sh” does not say model. Give it with --model.']);
     expect((await read('model')).complaints).toEqual([]);
 });
 
