@@ -20,6 +20,7 @@ Json describe_whole_plan(const Plan& p) {
     Json all = Json::object(), plan = Object().add("data_parallel", p.data_parallel());
     visit_fields(p, FieldWriter(all));
     for (const std::string& key : open_keys(whole_open_plan())) plan[key] = std::move(all[key]);
+    plan["sync_each_micro_batch"] = std::move(all["sync_each_micro_batch"]);
     return plan;
 }
 

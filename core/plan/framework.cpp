@@ -111,6 +111,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .library = kPyTorch,
      .splits_models = false,
      .rings = Proposed::if_nothing_else_fits,  // accelerate, ParallelismConfig: cp_size; no run with it was measured
+     .syncs_to_fit = true,                     // accelerate, GradientAccumulationPlugin: sync_each_batch
      .deepest_zero = Zero::weights,
      .joins_adapters = false,
      .keeps_root = true,

@@ -83,6 +83,7 @@ struct FrameworkRow {
     ScheduleLibrary library = kMegatronCore;                   // whose schedules it has
     bool splits_models = true;                                 // in pipelines, TP, CP and EP; otherwise no search proposes them
     Proposed rings = Proposed::always;                         // context parallelism of that kind
+    bool syncs_to_fit = false;                                 // sends gradients after each micro-batch where nothing else fits
     bool shards_in_pipelines = false;                          // gradients and weights; otherwise no search proposes it
     Split split = Split::equal;                                // how it shares out layers where nothing is said
     bool any_layout = true;                                    // a chunk may hold any number of layers
@@ -141,6 +142,10 @@ inline bool may_recompute_operations(const Plan& p) {
 bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual);
 // Whether FSDP of the second version shares out weights and gradients.
 bool fully_shards(const Plan& p);
+// Whether a search may let shared out gradients travel after each micro-batch, where nothing else fits: FSDP of the second version.
+inline bool may_sync_to_fit(const Plan& p) {
+    return row_of(p.framework).syncs_to_fit && p.sync_each_micro_batch == Habit::automatic && p.fully_shard != Habit::off;
+}
 // Whether each GPU keeps the gradients of all weights until the last micro-batch of a step, although they are shared out then; PyTorch's
 // pipelines do so with FSDP (distributed/pipelining/stage.py, backward_maybe_with_nosync).
 bool adds_up_whole_gradients(const Plan& p);

@@ -34,6 +34,7 @@ void append(Json& columns, const Estimated& one) {
     columns["activation_offload"].push_back(p.activation_offload);
     columns["token_slices"].push_back(p.token_slices);
     columns["expert_overlap"].push_back(p.expert_overlap);
+    columns["sync_each_micro_batch"].push_back(kHabitChoices[static_cast<std::size_t>(p.sync_each_micro_batch)].id);
     columns["total_bytes"].push_back(one.bytes);
     columns["whole_bytes"].push_back(one.verdict.whole_bytes);
     columns["share"].push_back(one.share);

@@ -291,7 +291,17 @@ class Smallest {
 
 }  // namespace
 
+// With gradients that travel after each micro-batch.
+static Plan synced(Plan plan) {
+    plan.sync_each_micro_batch = Habit::on;
+    return plan;
+}
+
 SearchResult search(const SearchSpace& space, const Goal& goal) {
+    if (may_sync_to_fit(space.plan) && Search(space, {.any = true}).run().plans.empty()) {
+        const Plan plan = synced(space.plan);
+        return search({space.model, plan, space.gpu, space.method, space.cluster, space.exploration}, goal);
+    }
     if (goal.any || goal.everything) return Search(space, goal).run();
     // that nothing fits is known long before every plan has been looked at; and whichever does is a limit for the fastest
     const SearchResult any = Search(space, {.most_bytes = goal.most_bytes, .any = true}).run();
@@ -320,6 +330,7 @@ std::optional<Estimated> leanest_plan(const SearchSpace& space) {
         if (may_narrow(space)) plan.moments = Moments::bits16;
         if (may_recompute(space)) plan.recompute = Recompute::full;
         if (may_swap(space)) plan.activation_offload = 1;
+        if (may_sync_to_fit(plan) && adds_up_whole_gradients(plan)) plan = synced(std::move(plan));
         const double bytes = scorer.bytes(plan);
         if (!least || bytes < least->bytes) least = scorer.estimate(plan, 0);
         return true;

@@ -169,6 +169,34 @@ TEST_CASE("Transformers splits a sequence only where nothing fits in one piece")
     CHECK(answer(131'072, 8)["job"]["context_parallel"] == 1);
 }
 
+TEST_CASE("Transformers sends gradients after every micro-batch only where nothing else fits") {
+    Json job = {{"model", "llama-3.1-70b"}, {"gpu", "h100-sxm-80gb"}, {"gpus", 64}, {"framework", "transformers"}};
+    const auto answer = [&](const char* sync) {
+        job["sync_each_micro_batch"] = sync;
+        return json(api::estimate(job.dump()));
+    };
+    const auto synced = [](const Json& one) { return one["job"]["sync_each_micro_batch"]; };
+    // whole gradients of 16 bits are 141 GB
+    CHECK(answer("off")["class"] == "does_not_fit");
+    CHECK(answer("auto")["class"] == "fits");
+    CHECK(synced(answer("auto")) == "on");
+    CHECK(answer("auto")["time"] == answer("on")["time"]);
+    job["sync_each_micro_batch"] = "auto";
+    const Json ranked = json(api::rank(job.dump())), limits = json(api::limits(job.dump()));
+    for (const Json& one : ranked["plans"]["sync_each_micro_batch"]) CHECK(one == "on");
+    CHECK(ranked["plans"]["step_seconds"][0] == answer("auto")["time"]["step_seconds"]);
+    CHECK(limits["fewest_gpus"]["gpus"] == 32);
+    CHECK(limits["fewest_gpus"]["plan"]["sync_each_micro_batch"] == "on");
+    job["global_batch"] = 64;  // one micro-batch for each GPU
+    CHECK(answer("auto")["class"] == "fits");
+    CHECK(synced(answer("auto")) == "auto");
+    job["global_batch"] = 1'024, job["gpus"] = 8;  // what needs least
+    CHECK(answer("auto")["class"] == "does_not_fit");
+    CHECK(synced(answer("auto")) == "on");
+    job["gpus"] = 64, job["framework"] = "litgpt";  // its scripts cannot
+    CHECK(synced(answer("auto")) == "auto");
+}
+
 TEST_CASE("a larger micro-batch is found where it alone fits") {
     // Whole gradients are held while micro-batches are added up: 8B on 8 cards of 24 GB fits with the whole batch at once, not in parts.
     int alone = 0;

@@ -211,7 +211,8 @@ export type ChosenKey =
     | 'sequence_parallel'
     | 'activation_offload'
     | 'token_slices'
-    | 'expert_overlap';
+    | 'expert_overlap'
+    | 'sync_each_micro_batch';
 export type Chosen = { [key in ChosenKey]: string | number | boolean };
 
 // A plan that a search chose.

@@ -21,6 +21,7 @@ export const RANKED_KEYS = [
     'activation_offload',
     'token_slices',
     'expert_overlap',
+    'sync_each_micro_batch',
 ] as const satisfies readonly ChosenKey[];
 export type RankedKey = ChosenKey;
 

@@ -4,7 +4,7 @@ import type { RankedKey } from '../core/types';
 import { layerRuns, parseLayout } from '../state/layout';
 import { DEGREES, LEAVE_OUT } from '../state/state';
 import type { Page } from '../store/page';
-import { listed, say } from '../words/words';
+import { listed, say, tell } from '../words/words';
 import { choiceLabel, chosenNames, chosenOf, lower } from './names';
 
 type Plan = { readonly [key in RankedKey]?: Json };
@@ -61,6 +61,7 @@ export function besides(catalog: Catalog, plan: Plan): string {
         differs('zero') && choiceLabel(catalog, 'zero', String(plan.zero)),
         differs('moments') && choiceLabel(catalog, 'moments', String(plan.moments)),
         plan.sequence_parallel === false && Number(plan.tensor_parallel) > 1 && say('plan.no_sequence'),
+        plan.sync_each_micro_batch === 'on' && lower(tell({ id: 'change.sync_each_micro_batch', args: {} })),
         plan.expert_overlap === true && say('plan.expert_overlap'),
         expertTensor > 1 && say('plan.expert_tensor', { gpus: expertTensor }),
     ]);
