@@ -80,6 +80,9 @@ static void leave_kernels(Settings& to, std::string_view field) {
 static void leave_loss(Settings& to, std::string_view field) {
     if (to.plan.loss != Loss::automatic) to.leave_field(field);
 }
+static void leave_adapters(Settings& to, std::string_view) {
+    if (to.plan.freezes()) to.leave_out("export.left_out.adapters");
+}
 // Where there is one stage, it holds all layers.
 static void leave_split(Settings& to, std::string_view field) {
     if (to.plan.chunks() > 1) to.leave_changed(field);
@@ -121,6 +124,7 @@ static constexpr SettingRow kCommon[] = {
     {"recompute_layers", leave_units},
     {"attention", leave_kernels},
     {"loss", leave_loss},
+    {"trained", leave_adapters},
 };
 const std::span<const SettingRow> kCommonRows = kCommon;
 

@@ -198,7 +198,10 @@ parallelism_config:
   parallelism_config_dp_replicate_size: 2
   parallelism_config_dp_shard_size: 16
 )");
-    CHECK(lacks(fsdp) == "sequence_length micro_batch global_batch gradients_in_fp32 export.left_out.model");
+    // which sends gradients after each micro-batch, to fit
+    CHECK(lacks(fsdp) == "sequence_length micro_batch global_batch gradients_in_fp32 sync_each_micro_batch export.left_out.model");
+    CHECK(lacks(of(R"({"pipeline_parallel": 1, "tensor_parallel": 1, "framework": "transformers", "trained": "lora"})"))
+              .find("export.left_out.adapters") != std::string::npos);
     const Json deepspeed = of(R"({"pipeline_parallel": 1, "tensor_parallel": 1, "zero": "optimizer"})");
     CHECK(text_of(deepspeed).find("distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 1\n  gradient_accumulation_steps: 2\n") !=
           std::string::npos);
