@@ -175,6 +175,23 @@ test('a plan is written once all of it is chosen, as it was asked for', async ()
     expect((await call('export --help')).out).toContain('--to       For which framework to write: megatron, sbatch, ');
 });
 
+test('a plan is searched for what reads the file, unless the job says otherwise', async () => {
+    const asks = async (command: string): Promise<unknown> => {
+        await call(command);
+        return JSON.parse(asked.at(-2)?.[1] ?? '');
+    };
+    const job = { gpus: 16, zero: 'none' };
+    expect(await asks('export job.json --to accelerate')).toEqual({ framework: 'transformers', ...job });
+    const degrees = { tensor_parallel: 1, context_parallel: 1, pipeline_parallel: 1 };
+    expect(await asks('export job.json --to deepspeed')).toEqual({ framework: 'pytorch', ...degrees, ...job });
+    expect(await asks('export job.json --to deepspeed --framework megatron-deepspeed --tp 2')).toEqual({
+        ...job,
+        ...degrees,
+        framework: 'megatron-deepspeed',
+        tensor_parallel: 2,
+    });
+});
+
 test('the list for programs: every column and line end as RFC 4180 has it, and for best alone', async () => {
     const { status, out } = await call('best --csv --top 2');
     expect(status).toBe(0);
