@@ -3,6 +3,7 @@
 #include "job/job.h"
 #include "plan/adapters.h"
 #include "plan/rules.h"
+#include "search/scorer.h"
 
 #include <algorithm>
 #include <optional>
@@ -16,9 +17,12 @@ constexpr double kLeastSaved = 0.01;    // of the card, chosen: less is not wort
 constexpr std::size_t kMostPaired = 6;  // changes that are tried two by two, chosen
 constexpr std::int64_t kMostTimes = 4;  // a degree grows to so many times its value at most
 
+bool host_holds(const SearchSpace& space, const Plan& plan) { return Scorer(space, plan).host_holds(plan); }
+
 class Proposals {
  public:
-    Proposals(const SearchSpace& space, const Plan& shown, const Estimated& now) : space_(space), shown_(shown), now_(now) {}
+    Proposals(const SearchSpace& space, const Plan& shown, const Estimated& now)
+        : space_(space), shown_(shown), now_(now), host_is_short_(!host_holds(space, shown)) {}
 
     // `change` edits a copy of the plan as it was asked for.
     template <class Edit>
@@ -71,7 +75,10 @@ class Proposals {
         if (!chosen) return std::nullopt;
         const Estimated& after = chosen->estimate;
         const double saved = now_.verdict.whole_bytes - after.verdict.whole_bytes;
-        if (saved < kLeastSaved * space_.gpu.memory_bytes) return std::nullopt;
+        // where the host is too small, more on the GPU may help; what leaves it too small does not
+        const bool helps_host = host_is_short_ && after.verdict.fit == Fit::fits;
+        if (saved < kLeastSaved * space_.gpu.memory_bytes && !helps_host) return std::nullopt;
+        if (!host_holds(space_, after.plan)) return std::nullopt;
         return Change{difference(plan), std::move(label), std::move(touches), after, saved, after.seconds - now_.seconds};
     }
     void insert(Change change) {
@@ -99,6 +106,7 @@ class Proposals {
     const SearchSpace& space_;
     const Plan& shown_;
     const Estimated& now_;
+    const bool host_is_short_;
 };
 
 // A field that may be open is set.
@@ -168,7 +176,32 @@ void propose_states(Proposals& propose, const Plan& plan) {
     if (plan.activation_offload < 1)
         propose.add("change.activation_offload", "touches.pcie_activations",
                     [](Plan& p) { close(p, open_activation_offload).activation_offload = 1; });
-    if (plan.optimizer_offload < 1) propose.add("change.optimizer_offload", "touches.pcie", [](Plan& p) { p.optimizer_offload = 1; });
+}
+
+// The optimizer to the host; where that has too little memory, as much as it holds, or to drives, or back.
+void propose_offload(Proposals& propose, const SearchSpace& space, const Plan& plan) {
+    constexpr int kParts = 10;
+    const double now = plan.optimizer_offload;
+    const auto holds = [&](int parts) {
+        Plan trial = plan;
+        trial.optimizer_offload = static_cast<double>(parts) / kParts;
+        return host_holds(space, trial);
+    };
+    const auto add = [&](Text label, Text touches, double part, OffloadTarget target) {
+        propose.add(std::move(label), std::move(touches),
+                    [&](Plan& p) { p.optimizer_offload = part, p.optimizer_offload_target = target; });
+    };
+    if (holds(kParts)) {
+        if (now < 1) add("change.optimizer_offload", "touches.pcie", 1, plan.optimizer_offload_target);
+        return;
+    }
+    int parts = kParts - 1;
+    while (parts > 0 && !holds(parts)) --parts;
+    const double part = static_cast<double>(parts) / kParts;
+    if (part > 0 && part != now)
+        add(Text("change.optimizer_offload_part").with("share", part), "touches.pcie", part, plan.optimizer_offload_target);
+    if (plan.optimizer_offload_target == OffloadTarget::host) add("change.optimizer_nvme", "touches.pcie", 1, OffloadTarget::nvme);
+    if (now > 0) add("change.optimizer_on_gpu", {}, 0, plan.optimizer_offload_target);
 }
 
 void propose_kernels(Proposals& propose, const Plan& plan) {
@@ -213,6 +246,7 @@ std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& show
     propose_degrees(propose, space, shown);
     propose_recomputation(propose, space.model, shown);
     propose_states(propose, shown);
+    propose_offload(propose, space, shown);
     propose_kernels(propose, shown);
     if (!propose.any_fits_here()) propose.add_pairs();
     propose_adapters(propose, space.plan);

@@ -48,14 +48,17 @@ class Bisection {
             while (further > 0 && !fits(value + further * step)) --further;
             value += further * step;
         }
-        plan_.*field_ = value + finest_;
-        return found(value, has_legal_plan(space_with(space_, plan_)) ? LimitedBy::memory : LimitedBy::rules);
+        return found(value, is_legal(value + finest_) || is_legal(value + step_) ? LimitedBy::memory : LimitedBy::rules);
     }
 
  private:
     bool fits(std::int64_t value) {
         plan_.*field_ = value;
         return value <= most_ && has_plan(space_with(space_, plan_));
+    }
+    bool is_legal(std::int64_t value) {
+        plan_.*field_ = value;
+        return has_legal_plan(space_with(space_, plan_));
     }
     std::optional<Largest> found(std::int64_t value, LimitedBy limited_by) {
         plan_.*field_ = value;
@@ -78,12 +81,16 @@ class Bisection {
 // ---- numbers of GPUs
 std::vector<std::int64_t> gpu_counts_to_try(const Plan& plan) {
     const std::int64_t node = plan.gpus_per_node;
+    const PartsOfNodes parts = parts_of_nodes(node);
     std::vector<std::int64_t> counts;
     for (std::int64_t gpus = 1; gpus < kOneByOne; ++gpus) counts.push_back(gpus);
+    for (std::int64_t gpus = kOneByOne; gpus < parts.most; gpus += parts.step)
+        if (gpus % node != 0) counts.push_back(gpus);
     for (std::int64_t nodes = 1, step = 1; nodes * node <= kMostGpus; nodes += step) {
         if (nodes >= 2 * kStepsPerDoubling * step) step *= 2;
         if (nodes * node >= kOneByOne) counts.push_back(nodes * node);
     }
+    std::sort(counts.begin(), counts.end());
     if (!std::binary_search(counts.begin(), counts.end(), plan.gpus))
         insert_sorted(counts, plan.gpus, [](std::int64_t a, std::int64_t b) { return a < b; });
     return counts;
@@ -170,7 +177,8 @@ std::optional<Largest> largest_batch(const SearchSpace& space) {
     // the batches that this plan can share out evenly
     const Plan& p = start->plan;
     const std::int64_t step = p.micro_batch * p.data_parallel() * row_of(p.schedule_kind()).multiple(p.pipeline_parallel);
-    return Bisection(space, &Plan::global_batch, step, step, kMostBatch).run();
+    // another plan may share out others
+    return Bisection(space, &Plan::global_batch, step, 1, kMostBatch).run();
 }
 
 std::optional<Largest> largest_sequence(const SearchSpace& space) {
@@ -239,7 +247,8 @@ Json describe_micro_batch(const Job& job) {
 Json describe_batch(const Job& job) {
     const auto found = largest_batch(job.space());
     if (!found) return nullptr;
-    const Text note = found->limited_by == LimitedBy::memory  ? Text("largest.batch.memory")
+    const bool waits = found->at.plan.pipeline_parallel > 1;
+    const Text note = found->limited_by == LimitedBy::memory  ? Text(waits ? "largest.batch.memory" : "largest.batch.gradients")
                       : found->limited_by == LimitedBy::rules ? Text("largest.batch.rules")
                                                               : Text("largest.batch.range").with("most", kMostBatch);
     return describe_largest(found, Json::array({note.json()}));
@@ -264,6 +273,7 @@ Json describe_models(const Job& job) {
         insert_sorted(models, &m.model, [](const Model* a, const Model* b) { return parameter_count(*a) > parameter_count(*b); });
     Json list = Json::array();
     for (const Model* model : models) {
+        if (!counts(job.method, *model)) continue;
         Plan plan = job.plan;
         plan.open = job.asked_open;
         plan.open &= ~without_choice({*model, plan, *job.gpu, job.method, job.cluster, job.exploration});
@@ -302,6 +312,8 @@ Json searched_notes(const Job& job) {
                         .with("steps", kStepsPerDoubling)
                         .with("most", kMostGpus)
                         .json());
+    if (const auto [step, most] = parts_of_nodes(node); most > kOneByOne)
+        notes.push_back(Text("searched.parts").with("step", step).with("most", most).json());
     notes.push_back(Text("searched.batch").with("batch", job.plan.global_batch).json());
     if (Json kept = kept_degrees(job); !kept.empty()) notes.push_back(Text("searched.kept").with("kept", std::move(kept)).json());
     return notes;

@@ -2,6 +2,7 @@
 // Each is answered with the first plan of the ranking there (search.h): what the job sets is kept, what it leaves open is searched again at
 // every value tried.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -15,6 +16,14 @@ namespace fourfold {
 // and in as many steps per doubling from there up to kMostGpus; and the number that the plan has.
 inline constexpr std::int64_t kOneByOne = 64, kStepsPerDoubling = 32, kMostGpus = 131'072;
 std::vector<std::int64_t> gpu_counts_to_try(const Plan& plan);
+// Of nodes with more than eight GPUs parts are tried too, in such steps up to a few nodes: a rack of 72 is made of trays of four.
+struct PartsOfNodes {
+    std::int64_t step = 1, most = 0;
+};
+constexpr PartsOfNodes parts_of_nodes(std::int64_t node) {
+    constexpr std::int64_t kUsualNode = 8, kTray = 4, kNodes = 4;
+    return node > kUsualNode ? PartsOfNodes{std::max(kTray, node / 64 * kTray), kNodes * node} : PartsOfNodes{};
+}
 
 // The first of those numbers at which a plan fits, and, when the job has a token budget and a number of days, at which the fastest plan
 // that fits finishes in time: by its central estimate, and by the upper end of its band. Fitting and finishing are not monotone in the

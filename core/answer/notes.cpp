@@ -201,8 +201,6 @@ Json not_counted_notes(const Job& job) {
     }
     notes.add_if(job.plan.pipeline_parallel > 1, "not_counted.last_stage");
     notes.add("not_counted.outside");
-    notes.add_if(m.experts.count > 0, "not_counted.experts");
-    notes.add_if(m.latent.kv_rank > 0, "not_counted.latent");
     notes.add_if(m.qkv_bias || m.attention_out_bias || m.mlp_bias, "not_counted.biases");
     notes.add_if(m.learned_positions, "not_counted.positions");
     notes.add_if(m.qk_norm || m.norms_per_layer != 2 || m.layer_norm, "not_counted.norms");

@@ -333,6 +333,16 @@ std::optional<Problem> no_split(const Job& job) {
                    nearest_with_plan(trial, &Plan::gpus, kFurthest)};
 }
 
+// Where layers that are shared out otherwise make a split legal.
+void offer_layout(const Job& job, Problems& problems) {
+    Job trial = job;
+    if (row_of(trial.plan.framework).any_layout || (trial.plan.open & open_layout) == 0 || has_uneven_ends(trial.plan)) return;
+    trial.plan.open &= ~open_layout;
+    trial.plan.split = Split::weights;
+    if (has_legal_plan(trial.space()))
+        problems.push_back({"layout", "no_split", "auto", Text("problem.no_split.layers").with("layers", job.model.layers), {}, "weights"});
+}
+
 // Where the degrees that were set do not divide the GPUs, and nothing else is wrong: beside another number of GPUs, another value of a
 // degree.
 void offer_degrees(const Job& job, Problems& problems) {
@@ -372,7 +382,10 @@ std::optional<Resolved> resolve(Job& job, Problems& problems) {
         job.plan = with_habits(std::move(chosen->estimate.plan));
         return Resolved{open, chosen->equally_good};
     }
-    if (auto problem = no_split(job)) problems.push_back(std::move(*problem));
+    if (auto problem = no_split(job)) {
+        problems.push_back(std::move(*problem));
+        offer_layout(job, problems);
+    }
     // without another number of GPUs that works, the rules say what else stands in the way
     if (problems.empty() || problems.back().nearest.is_null() || open_degrees < kSplitDegrees)
         for (Problem& problem : broken_rules(job.model, least_plan(job.plan))) problems.push_back(std::move(problem));

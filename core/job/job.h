@@ -112,6 +112,9 @@ std::optional<Plan> read_other(std::string_view text, const Job& job, Problems& 
 // The job with every key written out.
 Json to_json(const Job& job);
 
+// Whether a method is for such models: the paper's is about dense ones with ordinary attention; of others its formula says too little.
+bool counts(Method method, const Model& model);
+
 // Keys of the fields that are left to the core.
 std::vector<std::string> open_keys(const Plan& plan);
 

@@ -120,12 +120,23 @@ static void read_cluster(FieldReader& reader, Job& job, Problems& problems) {
     problems.push_back({"cluster", "cluster_has_other_gpu", job.cluster->id, message, "suggestion.gpu_of_cluster", ""});
 }
 
+bool counts(Method method, const Model& model) {
+    return method == Method::detailed || (model.experts.count == 0 && model.latent.kv_rank == 0);
+}
+
+static void check_method(const Job& job, Problems& problems) {
+    if (!counts(job.method, job.model))
+        problems.push_back({"method", "method_of_dense_models", text(job.method).id, "problem.method_of_dense_models",
+                            "suggestion.method_detailed", text(Method::detailed).id});
+}
+
 void read_which(FieldReader& reader, Job& job, Problems& problems) {
     read_which_model(reader, job, problems);
     read_which_gpu(reader, job, problems);
     read_cluster(reader, job, problems);
     constexpr Method kMethodList[] = {Method::detailed, Method::fujii2024};
     if (const Method* method = pick(reader, "method", text(job.method).id, std::span(kMethodList), problems)) job.method = *method;
+    check_method(job, problems);
 }
 
 }  // namespace fourfold

@@ -181,6 +181,23 @@ TEST_CASE("changes: what is already done is not proposed") {
         for (const char* key : {"recompute", "gradients_in_fp32", "optimizer_offload", "micro_batch"}) CHECK(!change.set.contains(key));
 }
 
+TEST_CASE("changes: where the host is too small, what it holds, drives, or the GPU") {
+    const auto changes = [](double offload) {
+        const Json job = {
+            {"model", "llama-3.1-70b"}, {"gpu", "h100-sxm-80gb"}, {"gpus", 16}, {"host_memory_gib", 256}, {"optimizer_offload", offload}};
+        return Json::parse(api::alternatives(job.dump()), nullptr, false)["changes"];
+    };
+    bool part = false, drives = false;
+    for (const Json& change : changes(1)) {
+        const Json& set = change["set"];
+        part = part || (set.contains("optimizer_offload") && set["optimizer_offload"] == 0.4 && change["class"] == "fits");
+        drives = drives || (set == Json{{"optimizer_offload_target", "nvme"}} && change["class"] == "fits");
+        CHECK(set != Json{{"gpus", 32}});  // 32 GPUs hold twice as much, and each host as much as before
+    }
+    CHECK((part && drives));
+    for (const Json& change : changes(0)) CHECK(change["set"] != Json{{"optimizer_offload", 1.0}});
+}
+
 TEST_CASE("changes: a larger degree is never faster than the plan that was called the fastest" * doctest::test_suite("quality")) {
     int proposed = 0;
     for (const char* request : {R"({"model": "llama-3.1-405b", "gpu": "h100-sxm-80gb", "gpus": 16384, "global_batch": 2048})",

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <span>
@@ -75,6 +76,33 @@ TEST_CASE("numbers of GPUs: one by one, whole nodes, steps of a 32nd; and the jo
         CHECK(counts.back() == 1'048'576);
         CHECK(counts.size() < 600);
     }
+}
+
+TEST_CASE("numbers of GPUs: parts of a rack, of which fewer may do than whole ones") {
+    Plan plan;
+    plan.gpus_per_node = 72;
+    const std::vector<std::int64_t> counts = gpu_counts_to_try(plan);
+    for (const std::int64_t gpus : {64, 72, 108, 136, 144, 216, 288, 360}) CHECK(std::binary_search(counts.begin(), counts.end(), gpus));
+    for (const std::int64_t gpus : {65, 110, 292}) CHECK_FALSE(std::binary_search(counts.begin(), counts.end(), gpus));
+    const FewestGpus found = fewest_gpus(job_of(R"({"model": "deepseek-v3", "gpu": "gb200-186gb", "gpus": 72, "sequence_length": 4096})"));
+    CHECK(gpus(found.fits) < 144);
+}
+
+TEST_CASE("the largest batch: shared out by another plan than smaller ones") {
+    const Job job = job_of(R"({"model": "llama-3.1-8b", "gpu": "a100-sxm-40gb", "gpus": 4, "framework": "transformers", "zero": "weights",
+                               "sequence_length": 4096, "global_batch": 64})");
+    const auto found = largest_batch(job.space());
+    REQUIRE(found);
+    CHECK(found->limited_by == LimitedBy::memory);
+    CHECK(fits(at(job, &Plan::global_batch, found->value)));
+    for (std::int64_t more = 1; more <= 4; ++more) CHECK_FALSE(fits(at(job, &Plan::global_batch, found->value + more)));
+    const Json said = limits_answer(job);
+    CHECK(said["largest_batch"]["notes"][0]["id"] == "largest.batch.gradients");
+}
+
+TEST_CASE("the largest model: the paper's method is asked of those that it counts") {
+    for (const Json& one : limits_answer(job_of(R"({"method": "fujii2024"})"))["models"])
+        CHECK(catalog().model(one["id"].get<std::string>())->model.experts.count == 0);
 }
 
 TEST_CASE("fewest GPUs: with every smaller number no plan fits, or none is done in time" * doctest::test_suite("quality")) {
@@ -273,7 +301,10 @@ TEST_CASE("limits: every answer is a plan of which estimate() says the same" * d
                 CHECK(!answer[which]["notes"].empty());
                 agrees(answer, {{field, answer[which]["value"]}}, answer[which]);
             }
-        CHECK(answer["models"].size() == catalog().models.size());
+        const Method method = job_of(request).method;
+        const auto& models = catalog().models;
+        const auto asked = std::count_if(models.begin(), models.end(), [&](const CatalogModel& m) { return counts(method, m.model); });
+        CHECK(answer["models"].size() == static_cast<std::size_t>(asked));
         double before = INFINITY;
         for (const Json& model : answer["models"]) {
             CHECK(model["parameters"] <= before);

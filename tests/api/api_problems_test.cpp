@@ -271,6 +271,20 @@ TEST_CASE("no legal split at all: the nearest number of GPUs that has one, and i
     CHECK(estimate_problems(R"({"gpus": 127})") == "gpus no_split 127 -> 128");
 }
 
+TEST_CASE("no split with equal stages: another one is offered") {
+    const std::string bloom = R"({"model": "bloom-176b", "gpu": "a100-sxm-80gb", "gpus": 384, "sequence_length": 2048, "global_batch": 2048,
+        "framework": "megatron-deepspeed", "tensor_parallel": 4, "pipeline_parallel": 12)";
+    CHECK(estimate_problems(bloom + "}").find("layout no_split \"auto\" -> \"weights\"") != std::string::npos);
+    CHECK(at(json(api::estimate(bloom + R"(, "layout": "weights"})")), "class") == "fits");
+}
+
+TEST_CASE("the paper's method is for dense models") {
+    CHECK(problems_of(R"({"method": "fujii2024", "model": "llama-4-maverick"})") ==
+          "method method_of_dense_models \"fujii2024\" -> \"detailed\"");
+    CHECK(problems_of(R"({"method": "fujii2024", "model": "deepseek-v2-lite"})") ==
+          "method method_of_dense_models \"fujii2024\" -> \"detailed\"");
+}
+
 TEST_CASE("when another field than the GPUs is what no split can keep, that field is named") {
     // 3 equal chunks never divide 32 layers, on any number of GPUs
     CHECK(estimate_problems(R"({"virtual_stages": 3, "layout": "equal"})") ==
