@@ -115,10 +115,12 @@ std::string calibration_fit(std::string_view data) {
 }
 
 // A request made of what catalog() offers: its models, GPUs and fields, with values that the fields allow. Such a request may break the
-// rules of a plan, but it must be readable. Three pairs of values are refused while it is
-// read: fp8 on a card without it, a layout of another model, and a measured rate far above the links' own.
+// rules of a plan, but it must be readable. Four pairs of values are refused while it is
+// read: fp8 on a card without it, a layout of another model, a measured rate far above the links' own, and the paper's method for a model
+// that it does not count.
 bool is_refused_pair(const Json& problem) {
-    return problem["rule"] == "precision_needs_card" || problem["rule"] == "layout" || problem["rule"] == "measured_rate";
+    return problem["rule"] == "precision_needs_card" || problem["rule"] == "layout" || problem["rule"] == "measured_rate" ||
+           problem["rule"] == "method_of_dense_models";
 }
 Json value_of(const Json& field, Bytes& bytes) {
     const std::string type = field["type"];
