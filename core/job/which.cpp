@@ -121,7 +121,7 @@ static void read_cluster(FieldReader& reader, Job& job, Problems& problems) {
 }
 
 bool counts(Method method, const Model& model) {
-    return method == Method::detailed || (model.experts.count == 0 && model.latent.kv_rank == 0);
+    return method == Method::detailed || (model.experts.count == 0 && model.latent.kv_rank == 0 && !model.linear.any());
 }
 
 static void check_method(const Job& job, Problems& problems) {

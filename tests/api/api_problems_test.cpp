@@ -281,6 +281,8 @@ TEST_CASE("no split with equal stages: another one is offered") {
 TEST_CASE("the paper's method is for dense models") {
     CHECK(problems_of(R"({"method": "fujii2024", "model": "llama-4-maverick"})") ==
           "method method_of_dense_models \"fujii2024\" -> \"detailed\"");
+    CHECK(problems_of(R"({"method": "fujii2024", "model": "qwen3.5-27b"})") ==
+          "method method_of_dense_models \"fujii2024\" -> \"detailed\"");
     CHECK(problems_of(R"({"method": "fujii2024", "model": "deepseek-v2-lite"})") ==
           "method method_of_dense_models \"fujii2024\" -> \"detailed\"");
 }
