@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/entries.h"
+#include "model/model.h"
 
 namespace fourfold {
 

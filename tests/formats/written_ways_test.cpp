@@ -80,7 +80,8 @@ TEST_CASE("a file of DeepSpeed that is not here, and whose name does not tell th
 
 TEST_CASE("Megatron-SWIFT: what it takes where nothing is said") {
     const auto swift = [](const std::string& more) {
-        return first_of_script("NPROC_PER_NODE=4 megatron sft --model Qwen/Qwen2.5-7B --max_length 512 --tensor_model_parallel_size 2 " + more + "\n");
+        return first_of_script("NPROC_PER_NODE=4 megatron sft --model Qwen/Qwen2.5-7B --max_length 512 --tensor_model_parallel_size 2 " +
+                               more + "\n");
     };
     const Json unsaid = swift("--num_train_epochs 1 --output_dir o --packing true");
     CHECK(some(unsaid, {"tensor_parallel", "pipeline_parallel", "micro_batch", "global_batch"}) ==
