@@ -183,7 +183,7 @@ test('wrong input: all that is wrong at once, what was meant, exit status 2', ()
     assert.match(wrong(['fit', '-'], { input: '{"gpus": 8' }), /^This is not valid JSON: /);
     assert.match(wrong(['fit', '-'], { input: 'some text' }), /^“-” is no job as JSON, no link of the page, no config\.json, no launch script and no recipe\./);
     assert.match(wrong(['fit', '--tp', '3']), /^--tp: /);
-    assert.match(wrong(['export', '--to', 'other']), /^--to: The format must be one of: megatron-lm, .* and accelerate\.\n$/);
+    assert.match(wrong(['export', '--to', 'other']), /^--to: The format must be one of: megatron, .* and accelerate\.\n$/);
     assert.match(wrong(['best', '--top', 'many']), /^--top: Give a whole number from 1 to 200\.\n$/);
     assert.match(wrong(['fti']), /^There is no command “fti”\. Did you mean fit\?\n/);
     assert.match(wrong([]), /\nUsage: fourfold COMMAND /);
