@@ -101,8 +101,8 @@ TEST_CASE("the largest batch: shared out by another plan than smaller ones") {
 }
 
 TEST_CASE("the largest model: the paper's method is asked of those that it counts") {
-    for (const Json& one : limits_answer(job_of(R"({"method": "fujii2024"})"))["models"])
-        CHECK(catalog().model(one["id"].get<std::string>())->model.experts.count == 0);
+    const Json answer = limits_answer(job_of(R"({"method": "fujii2024"})"));
+    for (const Json& one : answer["models"]) CHECK(catalog().model(one["id"].get<std::string>())->model.experts.count == 0);
 }
 
 TEST_CASE("fewest GPUs: with every smaller number no plan fits, or none is done in time" * doctest::test_suite("quality")) {
