@@ -39,10 +39,10 @@ struct AttentionWindow {
     std::vector<std::uint8_t> layers;  // per layer, 1 = with the window; empty = none
 };
 
+// Tokens that the kernels of linear attention work on at once (flash-linear-attention, ops/gated_delta_rule/chunk.py).
+inline constexpr double kDeltaChunk = 64;
 // Layers whose attention is a gated delta rule, which keeps a state of one size instead of all keys and values (S. Yang et al., arXiv
 // 2412.06464; Qwen3-Next, Qwen3.5): value_heads = 0 means that there are none.
-inline constexpr double kDeltaChunk =
-    64;  // tokens that its kernels work on at once (flash-linear-attention, ops/gated_delta_rule/chunk.py)
 struct LinearAttention {
     std::int64_t key_heads = 0;        // of queries, and of keys
     std::int64_t value_heads = 0;      // of values and output; a multiple of key_heads
@@ -104,6 +104,10 @@ struct Model {
 
 // The part of the layers whose attention has the window.
 double windowed_share(const Model& model);
+// The part of the layers with linear attention.
+inline double linear_part(const Model& model) {
+    return model.linear.any() ? static_cast<double>(model.linear.count) / static_cast<double>(model.layers) : 0;
+}
 // The n of "one layer in n has full attention, the last of each n"; 0: the layers follow no such rule.
 std::int64_t full_attention_every(const LinearAttention& linear);
 

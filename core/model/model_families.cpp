@@ -76,8 +76,8 @@ static constexpr Unsupported kUnsupported[] = {
     {"ssm_state_size", "state_space"},
     {"state_size", "state_space"},
     {"linear_attn_config", "linear_attention"},
-    {"hc_count", "other_layers"},    // Qwen3.8-Flash-Next: several streams between layers,
-    {"ngram_size", "other_layers"},  // embeddings of several tokens at once
+    {"hc_count", "other_parts"},    // Qwen3.8-Flash-Next: several streams between layers,
+    {"ngram_size", "other_parts"},  // embeddings of several tokens at once
     {"attn_type_list", "mixed_attention"},
     {"conv_L_cache", "convolution"},
     {"is_encoder_decoder", "encoder"},

@@ -11,7 +11,6 @@ static double linear_weights(const Model& m) {
     const LinearAttention& l = m.linear;
     return number(m.hidden * (l.in() + l.values()) + l.taps * l.mixed() + 4 * l.values() * l.key_dim);
 }
-double linear_part(const Model& m) { return m.linear.any() ? number(m.linear.count) / number(m.layers) : 0; }
 
 static double full_attention_weights(const Model& m) {
     const double h = number(m.hidden), a = number(m.heads);

@@ -4,12 +4,10 @@
 
 namespace fourfold {
 
-// Of a layer's attention with its weights.
+// Of a layer's attention with its weights; as the next, with linear attention in some layers, the average over all.
 double attention_weights(const Model& model);
 // Channels of a layer's queries, keys and values together that a pair of tokens is multiplied over.
 double score_width(const Model& model);
-// The part of the layers with linear attention. Both above are averages over all layers.
-double linear_part(const Model& model);
 double layers_with_experts(const Model& model);
 // Tokens that the first `tokens` of a sequence attend to, all together and the average over the layers, behind a causal mask: half of a
 // square; with a window of w tokens, w of every token but the first w, which see half as many.

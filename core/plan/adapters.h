@@ -63,7 +63,7 @@ class Adapters : protected Symbols<N> {
         Widths linear;
         if (has(lora_query)) linear.add(L::h(), L::linear_in());
         if (has(lora_output)) linear.add(L::linear_values(), L::h());
-        const double part = as_double(m_.linear.count) / as_double(m_.layers);
+        const double part = fourfold::linear_part(m_);
         return {(1 - part) * all.count + part * linear.count, L::averaged(all.in, linear.in), L::averaged(all.out, linear.out)};
     }
     [[gnu::noinline]] Widths of_full_attention() const {

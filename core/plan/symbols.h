@@ -82,7 +82,7 @@ class Symbols {
     // Linear attention: the part of the layers that have it, wherever they lie, and the values of a token that its matrices, its
     // convolution and its heads read or write.
     bool has_linear() const { return m_.linear.any(); }
-    N linear_part() const { return number("y_l", "linear_part", "", as_double(m_.linear.count) / as_double(m_.layers)); }
+    N linear_part() const { return number("y_l", "linear_part", "", fourfold::linear_part(m_)); }
     N linear_in() const { return number("w_l", "linear_in", "values_per_token", as_double(m_.linear.in())); }
     N linear_mixed() const { return number("m_l", "linear_mixed", "values_per_token", as_double(m_.linear.mixed())); }
     N linear_values() const { return number("v_l", "linear_values", "values_per_token", as_double(m_.linear.values())); }

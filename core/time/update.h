@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "memory/memory.h"
-#include "model/operations.h"
 #include "time/constants.h"
 #include "time/time_symbols.h"
 

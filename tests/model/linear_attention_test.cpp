@@ -108,6 +108,7 @@ TEST_CASE("linear attention: a type that nobody knows is read by its keys, and w
     Json streams = text_of(kQwen);
     streams["hc_count"] = 4;  // Qwen3.8-Flash-Next
     only(streams, "hc_count", "unsupported");
+    CHECK(tests::said(import(streams).problems[0].message.json()) == R"(problem.unsupported.other_parts {"key":"hc_count"})");
     Json llama = json(R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
         "num_attention_heads": 4, "vocab_size": 100, "linear_num_key_heads": 2})");
     only(llama, "linear_num_key_heads", "unsupported");
