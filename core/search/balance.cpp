@@ -140,6 +140,18 @@ LayoutPointer balanced_layout(const Model& model, const Plan& plan, const LayerT
 
 namespace {
 
+// With one micro-batch in every stage: if the average is too much, moving layers does not help.
+bool has_room_on_average(const Model& model, const Plan& plan, const Framework& framework, const std::function<bool(double)>& fits) {
+    const Stages given(model, plan);
+    const std::int64_t stages = plan.pipeline_parallel;
+    double sum = 0;
+    for (std::int32_t i = 0, next = 0; i < stages; i = next) {
+        next = given.next_different(i);
+        sum += (next - i) * detailed<double>(model, plan, framework, given.at_rest(i)).peak_bytes;
+    }
+    return fits(sum / static_cast<double>(stages));
+}
+
 // Moves layers between stages until each fits.
 class Relief {
  public:
@@ -155,7 +167,6 @@ class Relief {
     }
     LayoutPointer run() {
         const Stages given(model_, plan_);
-        if (!has_room_on_average(given)) return nullptr;
         std::int64_t homeless = 0;
         for (std::int32_t i = 0; i < stages_;) {
             const std::int64_t before = layers(i);
@@ -185,15 +196,6 @@ class Relief {
     std::int64_t layers(std::int64_t stage) const { return moving_->at(at(stage)); }
     void add(std::int64_t stage, std::int32_t layers) {
         for (std::size_t i = at(stage) + 1; i < moving_->before.size(); ++i) moving_->before[i] += layers;
-    }
-    // With one micro-batch in every stage: if the average is too much, moving layers does not help.
-    bool has_room_on_average(const Stages& given) {
-        double sum = 0;
-        for (std::int32_t i = 0, next = 0; i < stages_; i = next) {
-            next = given.next_different(i);
-            sum += (next - i) * detailed<double>(model_, plan_, framework_, given.at_rest(i)).peak_bytes;
-        }
-        return fits_(sum / static_cast<double>(stages_));
     }
     bool has_room(std::int64_t stage) {
         const Stages all(model_, trial_);
@@ -227,7 +229,7 @@ class Relief {
 
 LayoutPointer layout_that_fits(const Model& model, const Plan& plan, const Framework& framework, const LayerTimes& times,
                                const std::function<bool(double)>& fits, KnownMoments* known) {
-    if (plan.pipeline_parallel < 2 || plan.virtual_stages > 1) return nullptr;
+    if (plan.pipeline_parallel < 2 || plan.virtual_stages > 1 || !has_room_on_average(model, plan, framework, fits)) return nullptr;
     return Relief(model, plan, framework, work_of(model, times), fits, known).run();
 }
 

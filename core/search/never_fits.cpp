@@ -56,6 +56,7 @@ NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
     if (savings_.narrows()) plan.moments = Moments::bits16;
     const bool shifts_layers = base_.split != Split::equal || layers_differ_;  // more chunks: some may be lighter
     std::array<std::int64_t, kScheduleKinds> fewest_chunks{};                  // with which a schedule is legal
+    const bool asks_mean_stage = layers_differ_ || plan.pipeline_parallel > 1;
     bool is_legal = false;
     for (const PipelineForm& form : all_.forms) {
         std::int64_t& fewest = fewest_chunks[static_cast<std::size_t>(form.schedule)];
@@ -63,7 +64,7 @@ NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
         set_form(plan, form);
         if (!is_legal_pipeline(space_.model, plan)) continue;
         fewest = form.virtual_stages;
-        if (!is_legal && layers_differ_ && !fits_with_savings(plan, form, times, true)) return Lean::does_not_fit;
+        if (!is_legal && asks_mean_stage && !fits_with_savings(plan, form, times, true)) return Lean::does_not_fit;
         is_legal = true;
         if (lay_out(space_.model, plan, form, times) && fits_with_savings(plan, form, times, false)) return Lean::fits;
     }
@@ -117,6 +118,7 @@ bool NeverFits::mean_stage_fits(const Plan& plan) const {
     for (const bool expert : {false, true}) {
         Stage stage = mean;
         LayerCount& at_work = expert ? stage.experts : stage.dense;
+        if (at_work.held == 0) continue;
         (plan.recompute == Recompute::full ? at_work.recomputed : at_work.alive) = 1;
         if (plan.recompute == Recompute::full) stage.checkpoints = stage.unit = 1;
         stage.last_is_expert = expert;

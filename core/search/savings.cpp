@@ -104,7 +104,7 @@ bool Savings::may_move(const PipelineForm& form) const {
 // Layers moved where memory wants it so; null where they may not be, or cannot.
 LayoutPointer Savings::moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
     if (!may_move(form)) return nullptr;
-    const auto fits = [&](double bytes) { return scorer_.may_hold(plan, bytes); };
+    const auto fits = [&, most = scorer_.most_allocated(plan)](double bytes) { return scorer_.may_hold(plan, bytes, most); };
     return layout_that_fits(space_.model, plan, scorer_.framework(), times, fits, scorer_.moments());
 }
 

@@ -24,8 +24,14 @@ static constexpr double kVerdictRounding = 1e-9;
 
 double Scorer::bytes_that_fit(const Plan& plan) {
     const double limit = most_allocated(plan), allocated = bytes(plan, limit);
-    const bool fits = allocated <= limit * (1 - 3 * kVerdictRounding) || (allocated <= limit && may_hold(plan, allocated));
-    return fits ? allocated : INFINITY;
+    return may_hold(plan, allocated, limit) ? allocated : INFINITY;
+}
+
+bool Scorer::may_hold(const Plan& plan, double bytes, double most) const {
+    if (bytes <= most * (1 - 3 * kVerdictRounding)) return true;
+    if (bytes > most) return false;
+    const Verdict verdict = judge(space_.method, plan, bytes, space_.gpu.memory_bytes);
+    return verdict.whole_bytes <= most_bytes_ && may_run(space_, verdict);
 }
 
 bool Scorer::host_holds(const Plan& plan) const {

@@ -26,11 +26,9 @@ class Scorer {
     [[gnu::noinline]] bool host_holds(const Plan& plan) const;
     // More allocated bytes on the fullest GPU never fit; up to rounding.
     double most_allocated(const Plan& plan) const;
-    // Whether so many bytes on the fullest GPU of the plan fit.
-    bool may_hold(const Plan& plan, double bytes) const {
-        const Verdict verdict = judge(space_.method, plan, bytes, space_.gpu.memory_bytes);
-        return verdict.whole_bytes <= most_bytes_ && may_run(space_, verdict);
-    }
+    // Whether so many bytes on the fullest GPU of the plan fit; `most`: its most_allocated().
+    bool may_hold(const Plan& plan, double bytes, double most) const;
+    bool may_hold(const Plan& plan, double bytes) const { return may_hold(plan, bytes, most_allocated(plan)); }
 
     double seconds(const Plan& plan) {
         ++timed_;
