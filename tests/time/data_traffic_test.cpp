@@ -71,6 +71,16 @@ TEST_CASE("copies by hand: a pipeline of two directions holds every layer twice"
     CHECK(sent(c).across == 0);
 }
 
+TEST_CASE("copies by hand: a pipeline of two directions holds every expert twice, too") {
+    Case c = dense();
+    c.model.experts = {.count = 16, .per_token = 2, .ffn = 24};
+    c.plan.tensor_parallel = 1, c.plan.expert_tensor_parallel = 1, c.plan.expert_parallel = 2;  // 8 GPUs, p = 2: 4 a stage
+    c.hw.gpus_per_node = 8;
+    CHECK(flows(c, 400)[2].inside_bytes == near(400 * 1 / 2.0));  // each expert on 4 / 2 GPUs
+    c.plan.schedule = ScheduleKind::dualpipe;
+    CHECK(flows(c, 400)[2].inside_bytes == near(400 * 3 / 4.0));  // on 8 / 2
+}
+
 TEST_CASE("copies by hand: reductions and gatherings of either pass") {
     Case c = dense();
     const auto count = [&](Zero zero) {

@@ -186,10 +186,12 @@ TEST_CASE("by hand: attention of heads narrower than 128") {
     CHECK(c.layers().dense.attention_forward == near(times * usual.attention_forward));
     CHECK(c.layers().dense.attention_backward == near(times * usual.attention_backward));
     Case wide = dense();
-    wide.model.head_dim = 128;
-    const double before = wide.layers().dense.attention_forward;
-    wide.k.attention_narrow = 56;
-    CHECK(wide.layers().dense.attention_forward == before);
+    for (const std::int64_t width : {128, 256}) {
+        wide.model.head_dim = width, wide.k.attention_narrow = 0;
+        const double before = wide.layers().dense.attention_forward;
+        wide.k.attention_narrow = 56;
+        CHECK(wide.layers().dense.attention_forward == before);
+    }
 }
 
 TEST_CASE("by hand: attention that writes its scores, and attention to a window") {
