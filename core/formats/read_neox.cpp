@@ -35,20 +35,30 @@ std::string text_of(const Json& value) { return value.is_string() ? lower_case(v
 // Of the three matrices of a gated feed-forward part "intermediate_size" holds a third each, padded to a multiple of 256
 // (megatron/model/transformer.py, ParallelLinear of llama).
 constexpr std::int64_t kStep = 256;
-std::int64_t padded(std::int64_t width) { return (width + kStep - 1) / kStep * kStep; }
+std::int64_t padded(std::int64_t width, std::int64_t step = kStep) { return (width + step - 1) / step * step; }
 std::int64_t gated_width(std::int64_t given) { return padded(given / 3); }
 
+// "regular", "llama" and a fork's "gated"; "?": another word. "": none is said.
+std::string_view shape_of(const Import& in) {
+    const Entry* kind = in.last("mlp_type");
+    if (kind == nullptr || !kind->open.empty()) return "";
+    const std::string said = text_of(kind->value);
+    return said.find("llama") != std::string::npos ? "llama" : said == "gated" ? "gated" : said == "regular" ? "regular" : "?";
+}
+
 // Its older way to say gated: "mlp_type": "llama", whose width is two thirds of four times the hidden size unless it is said
-// (LLaMAParallelMLP); "geglu" takes two of the four (ParallelMLP).
+// (LLaMAParallelMLP); "geglu" takes two of the four (ParallelMLP). A fork says "gated" for the first, with biases where they are asked for
+// (Stability-AI/StableLM, configs: 5120 with multiples of 256 is the 13824 of StableLM 2 12B).
 void translate_gates(Import& in) {
     const Entry *kind = in.last("mlp_type"), *activation = in.last("activation"), *hidden = in.last("hidden_size");
-    const bool llama = kind != nullptr && text_of(kind->value).find("llama") != std::string::npos;
+    const bool llama = shape_of(in) == "llama", gated = llama || shape_of(in) == "gated";
     const bool geglu = activation != nullptr && text_of(activation->value).find("geglu") != std::string::npos;
-    if (!llama && !geglu) return;
-    const Entry from = llama ? *kind : *activation;
+    if (!gated && !geglu) return;
+    const Entry from = gated ? *kind : *activation;
     if (!in.has("ffn_hidden_size") && hidden != nullptr && hidden->value.is_number_integer()) {
         const std::int64_t width = std::clamp<std::int64_t>(hidden->value.get<std::int64_t>(), 0, 1'000'000);
-        in.derive(Entry(*hidden), "ffn_hidden_size", llama ? padded(width * 8 / 3) : width * 2);
+        const std::int64_t step = std::clamp<std::int64_t>(in.whole("mlp_multiple_of", "model").value_or(kStep), 1, 65'536);
+        in.derive(Entry(*hidden), "ffn_hidden_size", gated ? padded(width * 8 / 3, step) : width * 2);
     }
     if (llama) in.derive(from, "disable_bias_linear", true);
     in.derive(from, "swiglu", true);
@@ -187,6 +197,7 @@ void read_neox(Import& in) {
                  "rms_norm*",
                  "train_data*"},
                 Fate::no_number);
+    if (shape_of(in) == "?") in.mark("mlp_type", Fate::unknown);
     answer_vocabulary(in, in.answers);
     const auto steps = in.whole("accumulation", "global_batch");
     in.set("gpus", in.whole("global_num_gpus", "gpus"));  // neox_args.py: of all nodes

@@ -65,6 +65,12 @@ TEST_CASE("gpt-neox: attention, optimizer, types and gates by its older names") 
     CHECK(llama["intermediate_size"] == 2'816);  // 8/3 * 1,024 = 2,730, in steps of 256
     CHECK(geglu.value("gated_mlp", true));
     CHECK(geglu["intermediate_size"] == 2'048);
+    const Json gated = model("mlp_type = \"gated\"\nmlp_multiple_of = 64\nactivation = \"silu\"\nuse_bias_in_mlp = true\n");
+    CHECK(gated.value("gated_mlp", true));
+    CHECK(gated["mlp_bias"] == true);
+    CHECK(gated["intermediate_size"] == 2'752);  // in steps of 64
+    CHECK(fate(neox("mlp_type = \"regular\"\n"), "mlp_type").starts_with("no_number"));
+    CHECK(fate(neox("mlp_type = \"maxout\"\n"), "mlp_type").starts_with("unknown"));
 }
 
 TEST_CASE("DeepSpeed: a setting of ZeRO that it does not have, and a part of the optimizer on the host before stage 3, stop it") {
