@@ -15,6 +15,8 @@ test.each([
     // gpt-neox: JSON without a comment, with sizes of a model; its keys may be written with "-"
     ['{"pipe_parallel_size": 8, "hidden_size": 4096}', { kind: 'import', text: '{"pipe_parallel_size": 8, "hidden_size": 4096}' }],
     ['{"model-parallel-size": 2, "hidden-size": 4096}', { kind: 'import', text: '{"model-parallel-size": 2, "hidden-size": 4096}' }],
+    // … and, as most of them, with comments
+    ['{\n# sizes\n"pipe-parallel-size": 0,\n}', { kind: 'import', text: '{\n# sizes\n"pipe-parallel-size": 0,\n}' }],
     ['{"dim": 256, "n_layers": 8}', { kind: 'config', text: '{"dim": 256, "n_layers": 8}' }],
     ['torchrun train.py --x=1', { kind: 'import', text: 'torchrun train.py --x=1' }],
 ])('%s', (text, input) => expect(inputOf(text)).toEqual(input));

@@ -32,7 +32,9 @@ export function inputOf(text: string): Input {
         if (has(OF_NEOX)) return { kind: 'import', text };
         return { kind: has(SIZES) ? 'config' : has(OF_DEEPSPEED) ? 'import' : 'job', text };
     } catch {
-        return { kind: 'job', text }; // the core says where it stops being JSON
+        // gpt-neox's files have comments; of another text the core says where it stops being JSON
+        const names = (keys: readonly string[]): boolean => keys.some((key) => bare.replaceAll('-', '_').includes(`"${key}"`));
+        return { kind: names([...OF_NEOX, ...OF_DEEPSPEED]) ? 'import' : 'job', text };
     }
 }
 

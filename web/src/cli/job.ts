@@ -15,6 +15,7 @@ export interface Read {
     notes: string[];
     log?: string; // what a run printed
     script?: Start; // it starts a training
+    isOpen?: boolean; // … and something is missing
 }
 
 export const NAMED = ['model', 'gpu', 'cluster', 'method'] as const;

@@ -366,6 +366,18 @@ test('fit: files of one run are read as one text, and a complaint names them', a
     expect((await call('fit fsdp.yaml run.sh')).err).toContain('“fsdp.yaml, run.sh” does not say ');
 });
 
+test('fit: a script that leaves something open is not checked with defaults in its place', async () => {
+    slowScript(1);
+    answers.import_plan = goodOf('import_plan', 'import-script');
+    const problem = (field: string) => ({ ...broken.problems[0], field });
+    const broken = refusalOf('broken-rules') as { problems: object[] };
+    answers.estimate = { ...broken, problems: [problem('expert_parallel'), problem('tensor_parallel')] };
+    const { err } = await call('fit run.sh --tp 3');
+    expect(err).toContain('does not say ');
+    expect(err).toContain('--tp: ');
+    expect(err).not.toContain('expert-parallel');
+});
+
 test('fit: a budget of tokens that nobody gave is said to be the usual one', async () => {
     const usual = goodOf('estimate', 'default');
     expect((await call('fit')).out).toMatch(/\nTraining [^\n]* tokens \(20 per parameter\)\n/);

@@ -110,7 +110,9 @@ async function gathered(files: readonly string[], { command, io, core, catalog }
     }
     const joined = joinedFiles(texts.filter(({ text }) => inputOf(text).kind === 'import'));
     for (const { name, text } of joined.length > 1 ? texts : inPlace(texts, joined[0])) {
-        const { job, refusal, complaints, notes, script } = await readInput(name, text, core, catalog, saidOf(own, given, catalog, core));
+        const read = await readInput(name, text, core, catalog, saidOf(own, given, catalog, core));
+        const { job, refusal, complaints, notes, script } = read;
+        if (read.isOpen) all.isOpen = true;
         all.job = { ...all.job, ...job };
         all.refusal ??= refusal;
         if (script) all.script = script;
@@ -168,8 +170,11 @@ function refuse(
     { job }: Sorted,
     answers: readonly string[],
     complaints: readonly string[],
+    isOpen = false, // the file leaves fields open: of the rest, what an option gives is told
 ): number {
-    const problems = answers.flatMap((answer) => (JSON.parse(answer) as Partial<Refusal>).problems ?? []);
+    const given = new Set(job.map(({ key }) => jobKey(key, catalog) ?? key));
+    const all = answers.flatMap((answer) => (JSON.parse(answer) as Partial<Refusal>).problems ?? []);
+    const problems = isOpen ? all.filter((one) => given.has(fieldOf(one))) : all;
     const [only] = answers;
     if (typed.flags.has('json') && complaints.length === 0 && only !== undefined) io.out(`${only}\n`);
     else {
@@ -209,7 +214,7 @@ async function answered(call: Call): Promise<number> {
     const request = withOptions(from.job, parts.job, catalog, core);
     if (complaints.length > 0 || from.refusal !== null) {
         const refusal = from.refusal === null ? [] : [from.refusal];
-        return refuse(call, parts, [...refusal, ...(ofJob ? [core.estimate(JSON.stringify(request))] : [])], complaints);
+        return refuse(call, parts, [...refusal, ...(ofJob ? [core.estimate(JSON.stringify(request))] : [])], complaints, from.isOpen);
     }
     for (const note of from.notes) io.err(line(note));
     if (io.live) io.err(erased(say('boot.working')));

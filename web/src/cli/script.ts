@@ -92,11 +92,13 @@ export async function readScript(name: string, text: string, core: TextCore, cat
     const several = jobs.length > 1 ? [say('cli.script.several', { name, count: jobs.length, start })] : [];
     const job: { [key: string]: Json } = { ...allAuto(catalog), ...plan.job };
     const notes = [...several, ...notesOf(plan, complete, said)];
+    const complaints = complaintsOf(name, plan, questions, said);
     return {
         job,
         refusal: null,
-        complaints: withSlips(complaintsOf(name, plan, questions, said), plan),
+        complaints: withSlips(complaints, plan),
         notes,
+        isOpen: complaints.length > plan.refused.length,
         script: { format: script.format, keys: plan.keys },
     };
 }
