@@ -37,9 +37,9 @@ static constexpr Axis kAxes[] = {{"tensor", "tensor_parallel"},
                                  {"autoregressive", ""}};
 
 // Degrees, and the product where no axis is open. base.yml: FSDP takes what the other axes of a slice leave, and data parallelism what
-// those between slices leave.
-static void read_axes(Import& in) {
-    std::int64_t product = 1;
+// those between slices leave. Returns the GPUs of one copy of the shards where the file leaves the number of copies to the rest; else 0.
+static std::int64_t read_axes(Import& in) {
+    std::int64_t product = 1, part = 1;
     bool copies = false;
     for (const auto& [name, field] : kAxes) {
         std::int64_t degree = 1;
@@ -64,12 +64,15 @@ static void read_axes(Import& in) {
             in.job[std::string(field)] = degree;
         else if (degree > 1 && name == "data")
             in.job["shard_replicas"] = degree;
-        product = degree > 0 && product > 0 && product <= 1'048'576 / degree ? product * degree : 0;
+        const auto times = [&](std::int64_t all) { return degree > 0 && all > 0 && all <= 1'048'576 / degree ? all * degree : 0; };
+        product = times(product);
+        if (name != "data") part = times(part);
     }
     if (in.job["zero"] == "none") in.job.erase("shard_replicas");
-    if (count_like(in.entries, {"ici_*_parallelism"}) == 0 || product == 0) return;
+    if (count_like(in.entries, {"ici_*_parallelism"}) == 0 || product == 0) return copies && in.job["zero"] == "weights" ? part : 0;
     for (const Axis& axis : kAxes) in.whole(joined({"ici_", axis.name, "_parallelism"}), "gpus");
     in.job["gpus"] = product;
+    return 0;
 }
 
 // Experts, and attention to what is squeezed, where those are said; the width of an expert stands beside the others' only where they
@@ -218,9 +221,33 @@ static void read_lora(Import& in) {
     in.mark_all({"lora.lora_alpha", "lora.lora_restore_path"}, Fate::no_number);
 }
 
+// "dcn_data_parallelism: -1": as many copies of the shards as there are GPUs for, once those are known.
+static void read_copies(Import& in, std::int64_t part) {
+    const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
+    if (part <= 0 || gpus < part || gpus % part != 0) return;
+    in.whole("dcn_data_parallelism", "shard_replicas");
+    in.mark("dcn_data_parallelism", Fate::used);
+    in.job["shard_replicas"] = gpus / part;
+}
+
+// Weights of another type than fp32 are the only ones: gradients and AdamW's averages have their type (train.py casts gradients of fp32
+// alone; base.yml: mu_dtype is weight_dtype's).
+static void read_stored(Import& in) {
+    const auto stored = in.text("weight_dtype", "master_weights"), mean = in.text("mu_dtype", "moments");
+    if (!stored || *stored == "float32") return;
+    const bool same = !mean || mean->empty() || *mean == *stored;
+    if (*stored == "bfloat16" && same && in.job["precision"] == "bf16" && !in.job.contains("trained") && !in.job.contains("optimizer")) {
+        in.job["master_weights"] = "off";
+        in.job["gradients_in_fp32"] = false;
+        in.job["moments"] = "16-bit";
+    } else {
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "weight_dtype: " + stored->substr(0, 40)));
+    }
+}
+
 void read_maxtext(Import& in) {
     in.mark_all(kQuietOfMaxText, Fate::no_number);
-    read_axes(in);
+    const std::int64_t part = read_axes(in);
     const bool named = in.has("model_name") && in.last("model_name")->value != "default";  // base.yml: no model's name
     if (!named) in.mark("model_name", Fate::no_number);
     const bool resized = named && count_like(in.entries, {"base_*_dim", "base_num_*", "head_dim"}) > 0;
@@ -234,6 +261,7 @@ void read_maxtext(Import& in) {
     if (!in.hangs("sequence_length")) in.job["sequence_length"] = in.whole("max_target_length", "sequence_length").value_or(kUsualLength);
     fill_pytorch(in);
     in.ask("gpus");
+    read_copies(in, part);
     const auto each = in.number("per_device_batch_size", "global_batch");
     in.number("per_device_batch_size", "micro_batch");
     const std::int64_t steps = in.whole("gradient_accumulation_steps", "global_batch").value_or(1),
@@ -263,8 +291,6 @@ void read_maxtext(Import& in) {
         in.job["precision"] = "bf16";
     if (quantized && !quantized->empty() && quantized->find("fp8") == std::string::npos)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "quantization: " + quantized->substr(0, 40)));
-    if (const auto stored = in.text("weight_dtype", ""); stored && *stored != "float32")
-        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "weight_dtype: " + stored->substr(0, 40)));
     if (in.on("optimizer_memory_host_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
     if (in.on("parameter_memory_host_offload", ""))
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "parameter_memory_host_offload"));
@@ -273,6 +299,7 @@ void read_maxtext(Import& in) {
     else if (rule && !rule->starts_with("adam"))
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "opt_type: " + rule->substr(0, 40)));
     read_lora(in);
+    read_stored(in);
     refuse_adapters(in, {"use_lora", "lora_input_adapters_path", "use_dpo"});
     leave_base(in);
     ask_rest(in);

@@ -197,6 +197,23 @@ TEST_CASE("What a file says and its program leaves: accelerate's FSDP beside ano
     const std::string axes = "model_name = \"llama3-8b\"\nici_fsdp_parallelism = 8\nper_device_batch_size = 1.0\n";
     CHECK(fate(first_of(axes + "dcn_data_parallelism = -1\n"), "dcn_data_parallelism") == "unknown 4");
     CHECK(fate(first_of(axes + "dcn_data_parallelism = 2\n"), "dcn_data_parallelism").starts_with("used"));
+    const Json rest = first_of(axes + "dcn_data_parallelism = -1\n", {{"gpus", "32"}});
+    CHECK(some(rest, {"gpus", "shard_replicas"}) == "gpus=32 shard_replicas=4");
+    CHECK(fate(rest, "dcn_data_parallelism").starts_with("used"));
+    CHECK(some(first_of(axes + "dcn_data_parallelism = -1\n", {{"gpus", "12"}}), {"shard_replicas"}) == "shard_replicas=?");
+}
+
+TEST_CASE("MaxText: weights of 16 bits are the only ones, and gradients and averages have their type") {
+    const std::string text =
+        "model_name = \"llama3-8b\"\nici_fsdp_parallelism = 8\nper_device_batch_size = 1.0\nweight_dtype = \"bfloat16\"\n";
+    const auto types = [&](const std::string& more) {
+        const Json job = first_of(text + more);
+        return some(job, {"master_weights", "gradients_in_fp32", "moments"}) + " " + ids(job["notes"]);
+    };
+    const std::string noted = "master_weights=? gradients_in_fp32=? moments=? import_plan.note.not_counted";
+    CHECK(types("") == R"(master_weights="off" gradients_in_fp32=false moments="16-bit" )");
+    CHECK(types("mu_dtype = \"float32\"\n") == noted);
+    CHECK(types("quantization = \"fp8\"\n") == noted);
 }
 
 TEST_CASE("Megatron-Bridge: a named model keeps its vocabulary beside a tokenizer's") {
