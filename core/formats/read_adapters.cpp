@@ -69,8 +69,9 @@ static constexpr NamedMatrices kMatrices[] = {
 static constexpr std::string_view kEveryLayer[] = {"model",     "language_model", "decoder", "layers", "self_attention",
                                                    "self_attn", "attention",      "mlp",     "proj",   "_proj"};
 
-// Of a regular expression over names, "(mlp|self_attn).(up|down|q|k|v|o)_proj", the matrices whose names its words are. Another word,
-// "*shared_experts.linear_fc1", may leave some of them out: that is noted.
+// Of a regular expression over names, "(mlp|self_attn).(up|down|q|k|v|o)_proj", the matrices whose names its words are. Another word may
+// leave some of them out: that is noted. "*shared_experts.linear_fc1" leaves out what most of a model is, the other experts: none is
+// counted.
 static std::uint32_t targets_in(Import& in, std::string_view pattern) {
     const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     std::uint32_t targets = 0;
@@ -88,12 +89,12 @@ static std::uint32_t targets_in(Import& in, std::string_view pattern) {
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", word.substr(0, 60)));
         word.clear();
     }
-    return targets;
+    return pattern.find("shared_expert") == std::string_view::npos || pattern.find('|') != std::string_view::npos ? targets : 0;
 }
 
 // Adds the matrices that a text names, apart by commas or blanks; what it does not know is noted.
 static void add_targets(Import& in, std::string_view text, std::uint32_t& targets) {
-    if (text.find_first_of("(|*[\\") != std::string_view::npos) {
+    if (text.find_first_of("(|[\\") != std::string_view::npos) {
         targets |= targets_in(in, text);
         return;
     }
@@ -102,6 +103,10 @@ static void add_targets(Import& in, std::string_view text, std::uint32_t& target
         std::string_view name = text.substr(at, end - at);
         at = end + 1;
         if (name.empty()) continue;
+        if (name.find('*') != std::string_view::npos) {
+            targets |= targets_in(in, name);
+            continue;
+        }
         const auto* found =
             std::find_if(std::begin(kMatrices), std::end(kMatrices), [&](const NamedMatrices& one) { return one.name == name; });
         if (found != std::end(kMatrices))

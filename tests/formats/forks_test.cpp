@@ -314,7 +314,9 @@ TEST_CASE("GPUs that are open stop no run; a pattern that leaves matrices out sa
         "model.tensor_model_parallel_size = 2\ntrain.global_batch_size = 8\nmodel.seq_length = 512\n"
         "peft._target_ = \"megatron.bridge.peft.lora.LoRA\"\npeft.target_modules = [\"linear_qkv\", \"";
     CHECK(ids(first_of(lora + "*.self_attention.linear_proj\"]\n")["notes"]) == "import_plan.note.recipe");
-    CHECK(ids(first_of(lora + "*shared_experts.linear_fc1\"]\n")["notes"]) == "import_plan.note.recipe import_plan.note.not_counted");
+    const Json shared = first_of(lora + "*shared_experts.linear_fc1\"]\n");
+    CHECK(ids(shared["notes"]) == "import_plan.note.recipe import_plan.note.not_counted");
+    CHECK(some(shared, {"lora_targets"}) == R"(lora_targets="query,key,value")");  // not the other experts' either
 }
 
 TEST_CASE("What a command leaves to a file or to a function elsewhere is asked for") {
