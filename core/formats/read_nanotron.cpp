@@ -192,6 +192,11 @@ void read_nanotron(Import& in) {
                  "parallelism.moe_layer_recompute",
                  "slurm*",
                  "experiment_logger*",
+                 "learning_rate_scheduler*",  // this and what follows: where its first releases have them
+                 "data.*",
+                 "profile",
+                 "model.seed",
+                 "model.tokenizer*",
                  "kill_switch*"},
                 Fate::no_number);
     read_split(in);

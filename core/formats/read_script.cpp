@@ -200,7 +200,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (!recipe || !recipe->starts_nodes) read_launch(script, command, job.in);
     if (reader->id == "transformers" || reader->id == "llama-factory") add_launcher_file(script, rest, job.in);
     job.in.mark_all({"rdzv*", "role", "tee", "local_ranks*", "nproc*", "nnodes", "node_rank", "master_*", "standalone", "max_restarts",
-                     "redirects", "log_dir"},
+                     "redirects", "log_dir", "jobid"},
                     Fate::no_number);
     if (reader->id == "megatron-bridge" && !recipe) add_named_program(rest, job.in);
     reader->read(job.in);

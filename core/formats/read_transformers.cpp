@@ -38,10 +38,10 @@ static void translate_rlhf(Import& in) {
         if (row != std::end(kRows)) entry.key = row->second;
         if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
     }
-    in.mark_all(
-        {"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples", "packing_samples",
-         "input_template", "load_checkpoint", "ckpt_path", "l2", "train_split", "eval_split", "beta", "init_kl_coef", "*_dataset"},
-        Fate::no_number);
+    in.mark_all({"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples",
+                 "packing_samples", "input_template", "load_checkpoint", "ckpt_path", "l2", "train_split", "eval_split", "beta",
+                 "init_kl_coef", "*_dataset", "*wandb*"},
+                Fate::no_number);
     for (const char* stage : {"dpo", "rm", "ppo", "ppo_ray", "kto", "kd", "prm"})
         if (in.text("module", "").value_or("").ends_with(joined({"train_", stage}))) refuse_mode(in, stage);
     if (in.on("adam_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;

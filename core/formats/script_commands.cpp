@@ -75,13 +75,16 @@ static std::string unquoted(const std::string& text) {
     return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
+// "docker run -e HF_HOME=/hf --mount type=bind,…": a container's, not the program's.
+static bool is_of_container(std::string_view option) { return option == "-e" || option == "--env" || option == "--mount"; }
+
 // Takes them out of the command's words.
 std::vector<Entry> overrides_of(ShellCommand& command) {
     std::vector<Entry> entries;
     ShellWords rest;
     for (const ShellWord& word : command.words) {
         const auto found = override_in(word.text);
-        if (!found) {
+        if (!found || (&word != command.words.data() && is_of_container((&word - 1)->text))) {
             rest.push_back(word);
             continue;
         }

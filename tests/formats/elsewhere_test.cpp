@@ -104,6 +104,10 @@ TEST_CASE("a file that the script writes with echo, at once or line by line") {
                "echo \"ici_fsdp_parallelism: 8\" >> configs/run.yml\necho dcn_data_parallelism: 1 >> configs/run.yml\n"
                "echo per_device_batch_size: 2 >> configs/run.yml\necho 'no file' >&2\n" +
                run) == plan);
+    // what a container is told is no change of the file
+    const Json inside = first_of_script("docker run -e HF_HOME=/hf --mount type=bind,source=/a image bash -c \"" + run + "\"\n");
+    CHECK(fate(inside, "base_output_directory") != "");
+    CHECK(fate(inside, "HF_HOME") + fate(inside, "type") == "");
     // what goes to no file is still what it prints
     CHECK(some(first_of_script("N=$(echo 2 2>/dev/null)\ntorchrun --nproc_per_node $N pretrain_gpt.py --num-layers 8 --hidden-size 512 "
                                "--num-attention-heads 8 --seq-length 512 --micro-batch-size 1 --bf16\n"),

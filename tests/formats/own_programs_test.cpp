@@ -114,6 +114,15 @@ TEST_CASE("what a template leaves out is asked") {
     CHECK(settings["jobs"][0]["asked"].dump() == R"(["gpus","micro_batch"])");
 }
 
+TEST_CASE("nanotron: settings without a number stand elsewhere in its first releases") {
+    const Json job = first_of(
+        "parallelism.dp = 2\nparallelism.tp = 2\nparallelism.pp = 1\ntokens.micro_batch_size = 1\nmodel.seed = 1\n"
+        "learning_rate_scheduler.lr_decay_steps = 10\ndata.dataset.fim_rate = 0.5\nmodel.tokenizer_name_or_path = \"a\"\n");
+    for (const char* key :
+         {"model.seed", "learning_rate_scheduler.lr_decay_steps", "data.dataset.fim_rate", "model.tokenizer_name_or_path"})
+        CHECK_MESSAGE(fate(job, key).starts_with("no_number"), key);
+}
+
 TEST_CASE("nanotron: a vocabulary of -1 is asked, and the other sizes stay") {
     const std::string text =
         "parallelism.dp = 2\nparallelism.tp = 1\nparallelism.pp = 1\ntokens.micro_batch_size = 4\ntokens.sequence_length = 2048\n"

@@ -42,6 +42,8 @@ TEST_CASE("OpenRLHF's fine-tuning; what it trains beside a second model is not c
           "model=\"qwen2.5-7b\" gpus=4 micro_batch=2 global_batch=64 sequence_length=4096 zero=\"weights\" precision=\"bf16\"");
     CHECK(some(job, {"recompute", "attention", "optimizer_offload"}) == "recompute=\"full\" attention=\"flash\" optimizer_offload=1.0");
     CHECK(job["refused"].empty());
+    CHECK(fate(first_of_script("srun --jobid 7 " + sft("train_sft")), "--jobid").starts_with("no_number"));
+    CHECK(fate(first_of_script(sft("train_sft --use_wandb k")), "--use_wandb").starts_with("no_number"));
     for (const char* program : {"train_dpo", "train_rm", "train_ppo_ray"})
         CHECK(ids(first_of_script(sft(program))["refused"]) == "import_plan.refused.mode");
 }
