@@ -278,6 +278,20 @@ TEST_CASE("a frozen model whose checkpoint is packed already") {
           "frozen_weights=\"nf4\"");
 }
 
+TEST_CASE("SwanLab is a tracker, and ms-swift 2 takes the sizes of a model from its type") {
+    const Json swift = first_of_script(
+        "NPROC_PER_NODE=2 swift sft --model_type qwen2-1_5b-instruct --model_id_or_path /a/b --sft_type full --batch_size 4 --max_length "
+        "512 "
+        "--swanlab_project p\n");
+    const Json factory = first_of_script(
+        "llamafactory-cli train --model_name_or_path Qwen/Qwen2.5-7B --stage sft --finetuning_type full --cutoff_len 512 "
+        "--per_device_train_batch_size 1 --use_swanlab true --swanlab_project p\n");
+    CHECK(some(swift, {"gpus", "micro_batch"}) == "gpus=2 micro_batch=4");
+    CHECK(swift["job"].contains("model"));
+    for (const char* key : {"--model_id_or_path", "--swanlab_project"}) CHECK(fate(swift, key).starts_with("no_number"));
+    for (const char* key : {"--use_swanlab", "--swanlab_project"}) CHECK(fate(factory, key).starts_with("no_number"));
+}
+
 TEST_CASE("a command of ms-swift that says nothing but its model") {
     const Json job =
         first_of_script("CUDA_VISIBLE_DEVICES=0 swift sft --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --max_length 16384");

@@ -1,0 +1,56 @@
+// Programs on the Trainer that have words of their own: OpenRLHF, ms-swift 2. What they say is put in the Trainer's.
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/trainers.h"
+
+namespace fourfold {
+
+// OpenRLHF 0.8, cli/train_sft.py, in the Trainer's words; its other programs train with more than one model.
+void translate_rlhf(Import& in) {
+    constexpr std::pair<std::string_view, std::string_view> kRows[] = {{"pretrain", "model_name_or_path"},
+                                                                       {"micro_train_batch_size", "micro_batch_size"},
+                                                                       {"train_batch_size", "batch_size"},
+                                                                       {"max_len", "max_length"},
+                                                                       {"flash_attn", "use_flash_attn"},
+                                                                       {"ds_tensor_parallel_size", "tensor_parallel_size"},
+                                                                       {"ring_attn_size", "sequence_parallel_size"}};
+    for (Entry& entry : in.entries) {
+        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& one) { return entry.key == one.first; });
+        if (row != std::end(kRows)) entry.key = row->second;
+        if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
+    }
+    in.mark_all({"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples",
+                 "packing_samples", "input_template", "load_checkpoint", "ckpt_path", "l2", "train_split", "eval_split", "beta",
+                 "init_kl_coef", "*_dataset", "*wandb*"},
+                Fate::no_number);
+    for (const char* stage : {"dpo", "rm", "ppo", "ppo_ray", "kto", "kd", "prm"})
+        if (in.text("module", "").value_or("").ends_with(joined({"train_", stage}))) refuse_mode(in, stage);
+    if (in.on("adam_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
+}
+
+// ms-swift 2, utils/argument.py, in the words of 3: LoRA on queries, keys and values unless it is told.
+void translate_old_swift(Import& in) {
+    constexpr std::pair<std::string_view, std::string_view> kRows[] = {{"sft_type", "train_type"},
+                                                                       {"batch_size", "per_device_train_batch_size"},
+                                                                       {"lora_dropout_p", "lora_dropout"},
+                                                                       {"quantization_bit", "quant_bits"},
+                                                                       {"lora_target_modules", "target_modules"}};
+    for (Entry& entry : in.entries) {
+        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& one) { return entry.key == one.first; });
+        if (row != std::end(kRows)) entry.key = row->second;
+        if (entry.key == "target_modules" && entry.value == "ALL") entry.value = "all-linear";
+        if (entry.key == "target_modules" && entry.value == "DEFAULT") entry.value = Json{"q_proj", "k_proj", "v_proj"};
+        if (entry.key == "dtype" && (entry.value == "bf16" || entry.value == "fp16"))
+            in.become(entry, entry.value == "bf16" ? "bf16" : "fp16", true);
+        std::string* const type = entry.key == "model_type" ? entry.value.get_ptr<Json::string_t*>() : nullptr;
+        for (std::size_t i = 1; type != nullptr && i + 1 < type->size(); ++i)  // "qwen2-1_5b-instruct"
+            if ((*type)[i] == '_' && (*type)[i - 1] >= '0' && (*type)[i - 1] <= '9' && (*type)[i + 1] >= '0' && (*type)[i + 1] <= '9')
+                (*type)[i] = '.';
+    }
+    in.mark_all({"tuner_backend", "template_type", "bnb_4bit_comp_dtype", "train_dataset_sample", "custom_*", "dtype"}, Fate::no_number);
+    if (!in.has("swift")) in.derive(Entry(*in.last("train_type")), "swift", "sft");
+    if (!in.has("target_modules")) in.derive(Entry(*in.last("train_type")), "target_modules", Json{"q_proj", "k_proj", "v_proj"});
+}
+
+}  // namespace fourfold
