@@ -1,6 +1,8 @@
 // The plan as a script: it goes to stdout, and what it cannot say to stderr.
-import type { ConfigFormatAsked, Exported, JobRefusal, JobRequest, MegatronRelease } from '../core/api';
-import { exportChosen } from '../core/chosen';
+import type { ConfigFormatAsked, Estimate, Exported, JobRefusal, JobRequest, MegatronRelease } from '../core/api';
+import { summaryOf } from '../shared/answer-words';
+import { pinOf } from '../state/state';
+import { emptyPage } from '../store/page';
 import { say, tell } from '../words/words';
 import { type Asked, type Done, FITS, refused } from './asked';
 
@@ -13,7 +15,7 @@ const READERS: Partial<Record<string, JobRequest>> = {
     accelerate: { framework: 'transformers' },
 };
 
-export function exportPlan({ core, request: job, own }: Asked): Done {
+export function exportPlan({ core, catalog, request: job, own }: Asked): Done {
     const request = { ...READERS[own.to ?? ''], ...job };
     const { to, release, hosts } = own; // the core says what is wrong with them
     const asked = {
@@ -21,16 +23,21 @@ export function exportPlan({ core, request: job, own }: Asked): Done {
         ...(release !== undefined && { release: release as MegatronRelease }),
         ...(hosts !== undefined && { hosts: hosts.split(',') }),
     };
-    const text = exportChosen(core, request, asked);
+    const estimated = core.estimate(JSON.stringify(request));
+    const counted = JSON.parse(estimated) as Estimate | JobRefusal;
+    if (!counted.ok) return refused(estimated);
+    const text = core.export_plan(JSON.stringify({ ...counted.job, ...asked }));
     const answer = JSON.parse(text) as Exported | JobRefusal;
     if (!answer.ok) return refused(text);
     const { yours, needs, left_out } = answer;
     const lacks = left_out.length > 0 ? [`${say('formats.left_out')}:`, ...left_out.map((one) => `  ${tell(one)}`)] : [];
     const fill = yours.length > 0 ? [say('formats.yours', { names: yours })] : [];
+    const page = { ...emptyPage(catalog, pinOf(counted.job, catalog).job), answer: counted };
     return {
-        status: FITS,
+        status: FITS, // whether it fits is what "fit" tells by its status
+
         answer: text,
         text: answer.text,
-        notes: [...fill, ...(needs ? [tell(needs)] : []), ...lacks],
+        notes: [...(counted.class === 'fits' ? [] : [summaryOf(page)]), ...fill, ...(needs ? [tell(needs)] : []), ...lacks],
     };
 }

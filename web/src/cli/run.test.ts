@@ -175,6 +175,14 @@ test('a plan is written once all of it is chosen, as it was asked for', async ()
     expect((await call('export --help')).out).toContain('--to       For which framework to write: megatron, sbatch, ');
 });
 
+test('a plan that does not fit is written, and that is said', async () => {
+    expect((await call('export job.json')).err).not.toContain('does not fit');
+    answers.estimate = { ...goodOf('estimate', 'default'), class: 'does_not_fit' };
+    const { status, out, err } = await call('export job.json');
+    expect([status, out]).toEqual([0, goodOf('export_plan', 'export-70b').text]);
+    expect(err).toContain('does not fit');
+});
+
 test('a plan is searched for what reads the file, unless the job says otherwise', async () => {
     const asks = async (command: string): Promise<unknown> => {
         await call(command);
