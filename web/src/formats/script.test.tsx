@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { catalog, goodOf, pageOf } from '../shared/test-data';
-import { show, write } from '../shared/test-view';
+import { focus, show, write } from '../shared/test-view';
 import { ScriptReport } from './script';
 import { jobOfScript } from './script-job';
 
@@ -60,4 +60,36 @@ test('what is being typed stays while the answer to an earlier field arrives', (
     expect(find('textbox', 'GPUs')).toHaveProperty('value', '64');
     find('textbox', 'GPUs').dispatchEvent(new Event('change', { bubbles: true }));
     expect(answer).toHaveBeenCalledWith('gpus', '64');
+});
+
+test('fields keep their place, their label and the focus, whatever has been answered', () => {
+    const names = ['seq', ...plan.keys.flatMap((key) => key.names)];
+    const keys = plan.keys.map((key, i) => (i === 0 ? { ...key, names } : key));
+    const asking = (asked: typeof plan.asked, set: { [name: string]: string }, open = ['seq']) => {
+        const questions = open.map((name) => ({ name, choices: ['1', '2'] }));
+        const jobs = [{ ...plan, keys, asked }];
+        return <ScriptReport script={{ ...script, jobs, questions }} chosen={0} choose={vi.fn()} set={set} answer={vi.fn()} />;
+    };
+    const { all, again, find } = show(asking(['sequence_length', 'micro_batch'], {}));
+    const labels = () =>
+        all('textbox')
+            .concat(all('combobox'))
+            .map((one) => one.closest('label')?.firstChild?.textContent);
+    const before = labels();
+    expect(before).toEqual(['Sequence length', 'Micro-batch', '$seq']);
+    const field = find('textbox', 'Micro-batch');
+    focus(field);
+    again(asking(['micro_batch'], { sequence_length: '8192' }));
+    expect(labels()).toEqual(before);
+    expect(document.activeElement).toBe(field);
+    again(asking([], { sequence_length: '8192', micro_batch: '', seq: '2' }, []));
+    expect(labels()).toEqual(before);
+    expect(document.activeElement).toBe(field);
+});
+
+test('an answer given before the fields were drawn anew is still named', () => {
+    const { names } = show(
+        <ScriptReport script={script} chosen={0} choose={vi.fn()} set={{ global_batch: '8', GPUS: '8' }} answer={vi.fn()} />,
+    );
+    expect(names('textbox')).toEqual(expect.arrayContaining(['Sequences per batch (global batch)', '$GPUS']));
 });

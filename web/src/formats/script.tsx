@@ -1,7 +1,7 @@
 import './script.css';
 import { useState } from 'preact/hooks';
 import type { Answers, ImportedKey, ImportedPlan, KeyFate } from '../core/api';
-import { say, tell } from '../words/words';
+import { isSaid, say, tell } from '../words/words';
 
 export type Script = Extract<Answers['import_plan'], { ok: true }>;
 
@@ -59,7 +59,7 @@ function Keys({ fate, keys }: { fate: KeyFate; keys: ImportedKey[] }) {
 interface AskProps {
     name: string;
     label: string;
-    choices: string[];
+    choices: readonly string[];
     value: string;
     answer(value: string): void;
 }
@@ -91,29 +91,38 @@ function Ask({ name, label, choices, value, answer }: AskProps) {
     );
 }
 
-// What the reader can say where the script does not. Whatever was answered stays there to be changed.
+interface Field {
+    name: string;
+    label: string;
+    choices: readonly string[];
+}
+
+function labelOf(name: string, isField: boolean): string {
+    if (name === 'vocab_size') return say('paste.script.vocabulary');
+    if (name === 'model') return say('paste.script.of_model');
+    return isField ? fieldLabel(name) : `$${name}`;
+}
+
+// What the reader can say where the script does not. What was asked once keeps its place and its label: an answer stays there to be changed.
 function Questions({ script, job, set, answer }: Omit<Props, 'chosen' | 'choose'> & { job: ImportedPlan }) {
+    const [known] = useState(() => new Map<string, Field>());
     const names = new Set(job.keys.flatMap((key) => key.names));
-    const open = script.questions.filter(({ name }) => names.has(name) && !name.startsWith('$('));
-    const asked = job.asked.map((name) => ({ name, choices: [] as string[] }));
-    const answered = Object.keys(set)
-        .filter((name) => ![...open, ...asked].some((one) => one.name === name))
-        .map((name) => ({ name, choices: [] as string[] }));
-    const all = [...asked, ...open, ...answered];
+    const now = [
+        ...job.asked.map((name) => ({ name, choices: [], isField: true })),
+        ...script.questions.filter(({ name }) => names.has(name) && !name.startsWith('$(')).map((one) => ({ ...one, isField: false })),
+        ...Object.keys(set).map((name) => ({ name, choices: [], isField: isSaid(`field.${name}`) })),
+    ];
+    for (const { name, choices, isField } of now) if (!known.has(name)) known.set(name, { name, choices, label: labelOf(name, isField) });
+    const all = [...known.values()].filter(({ name }) => now.some((one) => one.name === name));
     if (all.length === 0) return null;
-    const label = (name: string) => {
-        if (name === 'vocab_size') return say('paste.script.vocabulary');
-        if (name === 'model') return say('paste.script.of_model');
-        return job.asked.some((one) => one === name) ? fieldLabel(name) : `$${name}`;
-    };
     return (
         <fieldset>
             <legend>{say('paste.script.ask')}</legend>
-            {all.map(({ name, choices }) => (
+            {all.map(({ name, label, choices }) => (
                 <Ask
                     key={name}
                     name={name}
-                    label={label(name)}
+                    label={label}
                     choices={choices}
                     value={set[name] ?? ''}
                     answer={(value) => answer(name, value)}
