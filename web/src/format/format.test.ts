@@ -26,7 +26,7 @@ test('a page in English shows the digits of the reader; one in another language 
 test('the language has the words beside the digits', () => {
     const ja = createFormat('ja', 'ja');
     expect([ja.duration(12960000), ja.short(8030261248), ja.count(8192), ja.enumerate(['A', 'B'])]).toEqual([
-        '150\u00a0日',
+        '150日',
         '80.3億',
         '8,192',
         'A、B',
@@ -123,7 +123,7 @@ test('the band has the unit and the decimals of the time that it belongs to', ()
     expect(en.training(1540, 1400, 1700).map(plain)).toEqual(['4.22 years', '3.83', '4.65', '4.65 years']);
     expect([365, 366].map((days) => plain(en.training(days, days, days)[0]))).toEqual(['365 days', '1 year']);
     expect(['ja', 'zh'].map((language) => plain(createFormat(language, language).training(1540, 1540, 1540)[0]))).toEqual([
-        '4.22 年',
+        '4.22年',
         '4.22年',
     ]);
     expect(en.training(330_000, 300_000, 360_000).map(plain)).toEqual(['903 years', '821', '986', '986 years']);
@@ -338,6 +338,15 @@ test('minutes and seconds in the letters of a language that has some', () => {
     expect([times('ja'), times('zh')]).toEqual([
         ['2分5秒', '2分', '25分'],
         ['2分钟5秒', '2分钟', '25分钟'],
+    ]);
+    const brief = (language: string) => {
+        const { duration, slower } = createFormat(language, language);
+        return [duration(30.1), duration(0.85), slower(30, 30), slower(62, 30)].map(plain);
+    };
+    expect([brief('ja'), brief('zh'), brief('en')]).toEqual([
+        ['30.1秒', '850 ms', '±0秒', '+32.0秒'],
+        ['30.1秒', '850毫秒', '±0秒', '+32.0秒'],
+        ['30.1 s', '850 ms', '±0 s', '+32.0 s'],
     ]);
 });
 

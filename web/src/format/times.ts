@@ -19,25 +19,28 @@ const YEAR = 365.25 * DAY;
 
 type Unit = 'year' | 'day' | 'hour' | 'minute' | 'second';
 
+const isHan = ({ value }: { value: string }): boolean => /\p{Script=Han}/u.test(value);
+
 // "12.4 hours" in the words of the language, the number as the reader's locale writes it.
 function inWords(language: string, digits: () => Intl.NumberFormat, unit: Unit): (value: number) => string {
     const words = lazily(() => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumSignificantDigits: 3 }));
     return (value) => {
         const parts = words().formatToParts(value);
         const number = parts.findIndex(({ type }) => type === 'integer');
+        const blank = parts.some(isHan) ? '' : '\u00a0'; // 8.51年
         return parts
             .map(({ type, value: text }, i) =>
-                i === number ? digits().format(value) : type === 'literal' || type === 'unit' ? text.replace(' ', '\u00a0') : '',
+                i === number ? digits().format(value) : type === 'literal' || type === 'unit' ? text.replace(' ', blank) : '',
             )
             .join('');
     };
 }
 
-// "2 min 5 s" is read everywhere; a language with letters of its own for these has them: 2分5秒.
-function short(language: string, unit: 'minute' | 'second', symbol: string): (text: string) => string {
+// "2 min 5 s" is read everywhere; a language with letters of its own for these has them: 2分5秒, 30.1秒.
+function short(language: string, unit: 'minute' | 'second' | 'millisecond', symbol: string): (text: string) => string {
     const own = lazily(() => {
         const parts = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).formatToParts(1);
-        return parts.find(({ type, value }) => type === 'unit' && /\p{Script=Han}/u.test(value))?.value ?? '';
+        return parts.find((part) => part.type === 'unit' && isHan(part))?.value ?? '';
     });
     return (text) => (own() ? text + own() : spaced(text, symbol));
 }
@@ -52,12 +55,13 @@ export function timesFormat(language: string, { decimals, decimalsOf, three, sig
     // Years from a year on, days above 2 days, hours above 2 hours.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
         seconds >= YEAR ? [YEAR, 'year'] : seconds >= 2 * DAY ? [DAY, 'day'] : seconds >= 2 * HOUR ? [HOUR, 'hour'] : null;
-    const [inMinutes, inSeconds] = [short(language, 'minute', 'min'), short(language, 'second', 's')];
+    const inMinutes = short(language, 'minute', 'min');
+    const [inSeconds, inMilliseconds] = [short(language, 'second', 's'), short(language, 'millisecond', 'ms')];
     const minutes = (whole: number): string => {
         const [first, rest] = [inMinutes(decimals(0).format(Math.floor(whole / MINUTE))), whole % MINUTE];
         if (rest === 0) return first;
         const last = inSeconds(decimals(0).format(rest));
-        return whole < MINUTE ? last : first + (/\p{Script=Han}$/u.test(first) ? '' : '\u00a0') + last;
+        return whole < MINUTE ? last : first + (isHan({ value: first }) ? '' : '\u00a0') + last;
     };
     // In the largest of these units of which there is a whole one, each a thousand of the one before it.
     const inUnit = (value: number, units: readonly string[]): string => {
@@ -70,7 +74,7 @@ export function timesFormat(language: string, { decimals, decimalsOf, three, sig
         if (size && unit) return [size, named[unit]];
         if (Math.round(seconds) >= 10 * MINUTE) return [MINUTE, (value) => inMinutes(sig().format(value))];
         if (seconds >= 59.95) return [1, (value) => minutes(Math.round(value))];
-        return seconds >= 1 ? [1, (value) => spaced(three(value, seconds), 's')] : [1e-3, (value) => spaced(sig().format(value), 'ms')];
+        return seconds >= 1 ? [1, (value) => inSeconds(three(value, seconds))] : [1e-3, (value) => inMilliseconds(sig().format(value))];
     };
     const duration = (seconds: number): string => {
         const [size, write] = unitOf(seconds);
@@ -88,7 +92,7 @@ export function timesFormat(language: string, { decimals, decimalsOf, three, sig
         slower(seconds, than) {
             const more = seconds - than;
             // Less than a thousandth of a step is no difference that the estimate could tell.
-            return Math.abs(more) < than / 1000 ? spaced('±0', 's') : signed(more, duration(Math.abs(more)));
+            return Math.abs(more) < than / 1000 ? inSeconds('±0') : signed(more, duration(Math.abs(more)));
         },
         training(days, low, high) {
             const [size, unit] = long(days * DAY) ?? (days * DAY >= 2 * MINUTE ? [MINUTE, 'minute'] : [1, 'second']);
