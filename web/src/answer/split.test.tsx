@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { answeredOf } from '../shared/test-data';
 import { show, spies, tap, textOf } from '../shared/test-view';
+import { speak } from '../words/words';
 import { Split, splitText } from './split';
 
 const never = () => new Promise<never>(() => {});
@@ -20,6 +21,14 @@ test('the plan in words: only what is split is named', () => {
     expect(plan({ tensor_parallel: 8, pipeline_parallel: 16, context_parallel: 2, expert_parallel: 4 }, 1)).toBe(
         'each layer over 8 GPUs, the stack of layers over 16, each sequence over 2, and the experts over 4',
     );
+});
+
+test('Chinese sets its clauses apart, and joins none of them as names', async () => {
+    const { answer } = answeredOf();
+    const job = { ...answer.job, tensor_parallel: 8, pipeline_parallel: 1, context_parallel: 1, expert_parallel: 8 };
+    await speak('zh');
+    expect(splitText({ ...answer, data_parallel: 1, job })).toBe('每层切到 8 个 GPU，专家分到 8 个 GPU');
+    await speak('en');
 });
 
 test('the plain depth leads to the knobs, every detail puts plans aside; both say why', async () => {

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Estimate } from '../core/api';
 import type { Core } from '../core/client';
-import { format } from '../format/format';
 import { Launch } from '../formats/launch';
 import { Share } from '../share/share';
 import type { Actions, Page } from '../store/page';
-import { say } from '../words/words';
+import { clauses, say } from '../words/words';
 import { LaterPinButton, LaterTerms, LaterWhy } from './later';
 import { whoseOf } from './whose';
 
@@ -22,7 +21,7 @@ export function splitText({ job, data_parallel: count }: Estimate): string {
     add('sequence', of('context_parallel'));
     add('experts', of('expert_parallel'));
     if (parts.length === 0) return count > 1 ? say('plan.split.copies', { count }) : say('plan.split.whole');
-    const split = format.enumerate(parts);
+    const split = clauses(parts);
     return count > 1 ? say('plan.split.in_copies', { split, count }) : split;
 }
 

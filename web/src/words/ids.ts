@@ -42,6 +42,7 @@ export interface Words {
     'later.failed': null;
     'glue.sentence': null;
     'glue.list': null;
+    'glue.clauses': null;
     'boot.working': null;
     'boot.taken': null;
     'boot.failed': null;

@@ -1,6 +1,7 @@
 // The only place where the page says something: a sentence of words/en.json by its id, or a text of the core.
 import catalogues from 'virtual:words';
 import type { Text, TextArg } from '../core/api';
+import { format } from '../format/format';
 import type { Words } from './ids';
 import type { Language } from './language';
 import { PARTS, type Part } from './parts';
@@ -80,6 +81,8 @@ export const isSaid = (id: string): boolean => id in words;
 type Perhaps = string | false | null | undefined;
 export const sentences = (...all: readonly Perhaps[]): string => all.filter(Boolean).join(say('glue.sentence'));
 export const listed = (names: readonly Perhaps[]): string => names.filter(Boolean).join(say('glue.list'));
+// What is more than a name, in a sentence; a language that joins it otherwise than names says with what.
+export const clauses = (all: readonly string[]): string => (say('glue.clauses') ? all.join(say('glue.clauses')) : format.enumerate(all));
 
 // ---- sentences with controls or links in them
 export type SentencePart = string | { slot: string } | { tag: string; inside: SentencePart[] };
