@@ -22,10 +22,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
     if (word.size() > 64) return {};  // no key is that long, and the distance is quadratic
     std::string_view best;
-    std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
+    // Letters slip. Digits say which one it is, and give no leave: "llama-9-1t" is no slip of "llama-2-7b".
+    const std::size_t letters = word.size() - static_cast<std::size_t>(std::count_if(word.begin(), word.end(), is_digit));
+    std::size_t best_distance = std::max<std::size_t>(letters / 3, 1) + 1;
     for (const std::string_view candidate : candidates) {
         const std::size_t distance = edit_distance(word, candidate);
         if (distance < best_distance) best = candidate, best_distance = distance;
@@ -38,7 +42,6 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
 
 // Whether `word` stands in `text`; one that begins with a digit only where a word does, or behind an x: "7b" is in "8x7b", not in "27b".
 static bool has_word(std::string_view text, std::string_view word) {
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     const auto begins = [&](std::size_t at) {
         const char before = at == 0 ? ' ' : text[at - 1];
         return !is_digit(before) && before != '.' && (before == 'x' || before < 'a' || before > 'z');
@@ -50,10 +53,10 @@ static bool has_word(std::string_view text, std::string_view word) {
 
 // Whether a word of `text` begins so: "h200" begins one of "h200 sxm", none of "gh200". Digits may stand anywhere.
 static bool begins_word(std::string_view text, std::string_view word) {
-    const auto is_alike = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
+    const auto is_alike = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
     for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
         if (at == 0 || !is_alike(text[at - 1])) return true;
-    return word[0] >= '0' && word[0] <= '9';
+    return is_digit(word[0]);
 }
 
 constexpr std::string_view kBetween = " -_/,;:()";

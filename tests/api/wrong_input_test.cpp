@@ -88,6 +88,7 @@ recompute_modules range -> "layernorm"; suggestion.did_you_mean {"near":"layerno
     {link, R"({"model": "Llama-3.1-70B"})", R"(model range -> "llama-3.1-70b"; suggestion.did_you_mean {"near":"llama-3.1-70b"})"},
     {link, R"({"model": "meta-llama/Llama-3.1-70B"})",
      R"(model range -> "llama-3.1-70b"; suggestion.did_you_mean {"near":"llama-3.1-70b"})"},
+    {link, R"({"model": "llama-9-1t"})", R"(model range -> null; suggestion.from_the_list)"},
     {link, R"({"model": "lama-3.1-8b"})", R"(model range -> "llama-3.1-8b"; suggestion.did_you_mean {"near":"llama-3.1-8b"})"},
     {link, R"({"model": "gpt-5"})", R"(model range -> null; suggestion.from_the_list)"},
     {link, R"({"model": ""})", R"(model range -> null; suggestion.from_the_list)"},

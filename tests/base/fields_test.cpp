@@ -231,6 +231,10 @@ TEST_CASE("closest() finds the word that was meant, or none") {
     CHECK(closest("pipeline", words).empty());
     CHECK(closest("", words).empty());
     CHECK(closest("gpus", {}).empty());
+    constexpr std::string_view models[] = {"llama-2-7b", "llama-3.1-8b"};
+    CHECK(closest("llama-9-1t", models).empty());  // a third of it, and all that says which model it is
+    CHECK(closest("llama-3.1-9b", models) == "llama-3.1-8b");
+    CHECK(closest("lama-2-7b", models) == "llama-2-7b");
     CHECK(closest(std::string(65, 'g'), words).empty());
     CHECK(closest(std::string(1'000'000, 'g'), words).empty());
 }
