@@ -93,3 +93,9 @@ test('an answer given before the fields were drawn anew is still named', () => {
     );
     expect(names('textbox')).toEqual(expect.arrayContaining(['Sequences per batch (global batch)', '$GPUS']));
 });
+
+test('what half a script lacks is said to be no part of the text', () => {
+    const half = { ...plan, notes: [{ id: 'import_plan.note.recipe' }] };
+    const { text } = show(<ScriptReport script={{ ...script, jobs: [half] }} chosen={0} choose={vi.fn()} set={{}} answer={vi.fn()} />);
+    expect(text()).toContain('The rest is not in this text');
+});
