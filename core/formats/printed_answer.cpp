@@ -196,6 +196,7 @@ Json printed_answer(const Json& request, Problems& problems) {
     const Counted* against = counted ? &*counted : nullptr;
     const Steps steps = steps_of(run);
     const Json measured = measured_run(run, steps, against);
+    const PrintedCards shown = cards_of(run);
     RunVerdict verdict = verdict_of(run, steps, against);
     if (end != nullptr && run.death_count == 0)
         verdict.texts.insert(verdict.texts.begin(),
@@ -214,6 +215,8 @@ Json printed_answer(const Json& request, Problems& problems) {
         .add("numbers", std::move(numbers))
         .add("series", std::move(series))
         .add("cards", std::move(cards))
+        .add("gpu", shown.gpu == nullptr ? Json() : Json(shown.gpu->id))
+        .add("gpus", shown.count == 0 ? Json() : Json(shown.count))
         .add("runs_text", table_of(run, measured))
         .add("cause", verdict.cause == nullptr ? Json() : Json(verdict.cause))
         .add("verdict", to_list(verdict.texts))

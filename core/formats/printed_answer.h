@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "formats/printed.h"
+#include "model/hardware.h"
 
 namespace fourfold {
 
@@ -52,6 +53,13 @@ std::vector<std::pair<std::string, Json>> planned_run(const PrintedRun& run);
 
 // What was measured of the run, as calibrate() takes it; empty where nothing of it can be used.
 Json measured_run(const PrintedRun& run, const Steps& steps, const Counted* counted);
+
+// What nvidia-smi shows of a node.
+struct PrintedCards {
+    const Gpu* gpu = nullptr;  // of the catalogue; nullptr: none, several kinds, or one that is not there
+    std::int64_t count = 0;    // 0: not said
+};
+PrintedCards cards_of(const PrintedRun& run);
 
 struct RunVerdict {
     const char* cause = nullptr;  // why it died

@@ -16,6 +16,11 @@ constexpr double kPieces = 0.02;    // of the card, reserved and free: in pieces
 constexpr double kSameSize = 0.02;  // of an item
 constexpr std::size_t kPartsNamed = 3;
 
+bool is_other(double capacity, const Counted& counted) { return std::abs(capacity - counted.card_bytes) > kOtherCard * counted.card_bytes; }
+Text other_card(double capacity, const Counted& counted) {
+    return Text("read_run.verdict.other_card").with("printed", capacity).with("card", counted.card_bytes);
+}
+
 class Judge {
  public:
     Judge(const OutOfMemory& death, const Counted* counted) : death_(death), counted_(counted) {}
@@ -27,8 +32,8 @@ class Judge {
             return std::move(verdict_);
         }
         capacity_ = death_.capacity > 0 ? death_.capacity : counted_->card_bytes;
-        if (std::abs(capacity_ - counted_->card_bytes) > kOtherCard * counted_->card_bytes) {
-            cause("other_card", Text("read_run.verdict.other_card").with("printed", capacity_).with("card", counted_->card_bytes));
+        if (is_other(capacity_, *counted_)) {
+            cause("other_card", other_card(capacity_, *counted_));
             return std::move(verdict_);
         }
         say(Text("read_run.verdict.counted").with("counted", counted_->total_bytes).with("whole", counted_->whole_bytes));
@@ -142,6 +147,23 @@ void compare_memory(const PrintedRun& run, const Counted& counted, std::vector<T
                         .with("share", std::abs(measured->value - estimate) / measured->value));
 }
 
+// Of nvidia-smi alone: what is in use on the fullest card, and what is counted for it.
+void tell_used(const PrintedRun& run, const Counted* counted, std::vector<Text>& texts) {
+    const PrintedNumber* used = run.highest(Quantity::used);
+    const PrintedNumber* capacity = run.highest(Quantity::capacity);
+    if (used == nullptr || capacity == nullptr || run.highest(Quantity::max_allocated) != nullptr ||
+        run.highest(Quantity::max_reserved) != nullptr)
+        return;
+    texts.push_back(Text("read_run.verdict.used").with("used", used->value).with("capacity", capacity->value));
+    if (counted == nullptr || used->value <= 0) return;
+    if (is_other(capacity->value, *counted))
+        texts.push_back(other_card(capacity->value, *counted));
+    else
+        texts.push_back(Text("read_run.verdict.used_counted")
+                            .with("counted", counted->whole_bytes)
+                            .with("share", std::abs(used->value - counted->whole_bytes) / used->value));
+}
+
 void compare_time(const Steps& steps, const Counted& counted, std::vector<Text>& texts) {
     if (steps.global_batch > 0 && steps.global_batch != static_cast<double>(counted.global_batch)) {
         texts.push_back(Text("read_run.verdict.other_batch").with("printed", steps.global_batch).with("batch", counted.global_batch));
@@ -168,7 +190,10 @@ const OutOfMemory* fullest_death(const PrintedRun& run) {
 RunVerdict verdict_of(const PrintedRun& run, const Steps& steps, const Counted* counted) {
     RunVerdict verdict;
     const OutOfMemory* death = fullest_death(run);
-    if (death != nullptr) verdict = Judge(*death, counted).judged();
+    if (death != nullptr)
+        verdict = Judge(*death, counted).judged();
+    else
+        tell_used(run, counted, verdict.texts);
     if (counted == nullptr) return verdict;
     if (death == nullptr) compare_memory(run, *counted, verdict.texts);
     compare_time(steps, *counted, verdict.texts);

@@ -72,3 +72,71 @@ TEST_CASE("tables as others pasted them") {
           "current_allocated 1062 MB 3 2; max_allocated 4877 MB 3 2; current_reserved 12420 MB 5 2; max_reserved 12420 MB 5 2; ");
     CHECK(value(first, "max_allocated") == 4877 * kMebi);
 }
+
+TEST_CASE("the cards that nvidia-smi shows, by the name that the catalogue has for them, and how many") {
+    const auto shown = [](const std::string& name, const std::string& mebibytes, int count = 1) {
+        std::string text;
+        for (int i = 0; i < count; ++i)
+            text += "|   " + std::to_string(i) + "  " + name +
+                    "          On  |   00000000:07:00.0 Off |                    0 |\n| N/A   34C    P0             55W /  400W |   "
+                    "1024MiB /  " +
+                    mebibytes + "MiB |     99%      Default |\n";
+        const Json answer = read(text);
+        CHECK(answer["gpus"] == count);
+        return answer["gpu"].is_null() ? std::string() : answer["gpu"].get<std::string>();
+    };
+    CHECK(shown("NVIDIA A100-SXM4-40GB", "40960", 2) == "a100-sxm-40gb");
+    CHECK(shown("A100-SXM4-80GB", "81251", 8) == "a100-sxm-80gb");
+    CHECK(shown("NVIDIA A100 80GB PCIe", "81920") == "a100-pcie-80gb");
+    CHECK(shown("NVIDIA H100 80GB HBM3", "81559") == "h100-sxm-80gb");
+    CHECK(shown("NVIDIA H100 PCIe", "81559") == "h100-pcie-80gb");
+    CHECK(shown("NVIDIA H100 NVL", "95830") == "h100-nvl-94gb");
+    CHECK(shown("NVIDIA H200", "143771") == "h200-sxm-141gb");
+    CHECK(shown("NVIDIA GH200 480GB", "97871") == "gh200-96gb");
+    CHECK(shown("NVIDIA B200", "183359") == "b200-sxm-180gb");
+    CHECK(shown("NVIDIA L40S", "46068") == "l40s-48gb");
+    CHECK(shown("NVIDIA GeForce RTX 4090", "24564") == "rtx-4090-24gb");
+    CHECK(shown("NVIDIA RTX 6000 Ada Generation", "49140") == "rtx-6000-ada-48gb");
+    CHECK(shown("NVIDIA H200 NVL", "143771").empty());
+    CHECK(shown("NVIDIA GeForce RTX 4090 D", "24564").empty());
+    CHECK(shown("NVIDIA A100-SXM-64GB", "65536").empty());
+    CHECK(shown("NVIDIA L4", "23034").empty());
+    CHECK(read("name, memory.used [MiB]\nNVIDIA H200, 5 MiB\nNVIDIA H200, 6 MiB\n")["gpu"] == "h200-sxm-141gb");
+    CHECK(read("name, memory.used [MiB]\nNVIDIA H200, 5 MiB\nNVIDIA H200, 6 MiB\n")["gpus"].is_null());
+    CHECK(read("name, memory.used [MiB]\nNVIDIA H100, 5 MiB\n")["gpu"].is_null());  // two sizes of it
+    const Json both = read("index, name, memory.used [MiB]\n0, NVIDIA H200, 5 MiB\n1, NVIDIA L40S, 6 MiB\n");
+    CHECK(both["gpu"].is_null());
+    CHECK(both["gpus"] == 2);
+}
+
+TEST_CASE("what nvidia-smi shows is told in words, and beside what is counted for a card of that size") {
+    const std::string text = "memory.used [MiB], memory.total [MiB]\n38211, 40960\n1024, 40960\n";
+    const auto ids = [](const Json& answer) {
+        std::string all;
+        for (const Json& one : answer["verdict"]) all += one["id"].get<std::string>() + " ";
+        return all;
+    };
+    CHECK(tests::said(read(text)["verdict"][0]) == R"(read_run.verdict.used {"capacity":42949672960.0,"used":40067137536.0})");
+    CHECK(ids(read(text)) == "read_run.verdict.used ");
+    Json counted = {{"card_bytes", 80 * kGibi},
+                    {"total_bytes", 30 * kGibi},
+                    {"reserved_bytes", 34 * kGibi},
+                    {"whole_bytes", 36 * kGibi},
+                    {"step_seconds", 2.0},
+                    {"low_seconds", 1.8},
+                    {"high_seconds", 2.2},
+                    {"gpus", 8},
+                    {"sequence_length", 4096},
+                    {"global_batch", 512},
+                    {"stage", 0},
+                    {"items", Json::array()},
+                    {"change", nullptr}};
+    CHECK(ids(read(text, counted)) == "read_run.verdict.used read_run.verdict.other_card ");
+    counted["card_bytes"] = 40 * kGibi;
+    const Json same = read(text, counted);
+    CHECK(ids(same) == "read_run.verdict.used read_run.verdict.used_counted ");
+    CHECK(same["verdict"][1]["args"]["counted"] == 36 * kGibi);
+    // what the program itself printed of its memory says more
+    CHECK(ids(read(text + "[Rank 0] (after 10 iterations) memory (MB) | allocated: 1.5 | max allocated: 2.5\n", counted)) ==
+          "read_run.verdict.allocated ");
+}

@@ -1046,6 +1046,8 @@ export type RunRead = {
     numbers: PrintedNumber[];
     series: PrintedSeries[];
     cards: string[];
+    gpu: string | null;
+    gpus: number | null;
     runs_text: string;
     cause: DeathCause | null;
     verdict: Text[];
