@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answers, Imported } from '../core/api';
-import { goodOf, refusalOf } from '../shared/test-data';
+import { goodOf, pageOf, refusalOf } from '../shared/test-data';
 import { show, tap, write } from '../shared/test-view';
 import { PasteDialog } from './paste';
 
@@ -21,7 +21,17 @@ function shown(answer: Imported, start = '', found = unknown) {
     const measure = vi.fn();
     const readRun = vi.fn(async (text: string) => (text.includes('iteration') ? printed : noRun));
     const findModels = vi.fn(async (_: unknown) => found);
-    const others = { against: null, use, run, measure, close, faster: () => 'is there a faster one', useKnown: vi.fn() };
+    const others = {
+        against: null,
+        page: pageOf(),
+        useCards: vi.fn(),
+        use,
+        run,
+        measure,
+        close,
+        faster: () => 'is there a faster one',
+        useKnown: vi.fn(),
+    };
     const dialog = <PasteDialog start={start} importing={{ importConfig, importPlan, readRun, findModels }} {...others} />;
     return { ...others, readRun, importConfig, importPlan, ...show(dialog) };
 }
@@ -32,10 +42,21 @@ test('the log of a run that ended otherwise is answered as a log', async () => {
     const ended = { ...noRun, problems: [{ ...noRun.problems[0], rule: 'ended', message: host, suggestion: null }] };
     const readRun = vi.fn(async (_: string) => ended as never);
     const importPlan = vi.fn();
-    const rest = { against: null, use: vi.fn(), run: vi.fn(), measure: vi.fn(), close: vi.fn(), faster: () => '', useKnown: vi.fn() };
+    const rest = {
+        against: null,
+        page: pageOf(),
+        useCards: vi.fn(),
+        use: vi.fn(),
+        run: vi.fn(),
+        measure: vi.fn(),
+        close: vi.fn(),
+        faster: () => '',
+        useKnown: vi.fn(),
+    };
     const importing = { importConfig: vi.fn(), importPlan, readRun, findModels: vi.fn(async () => unknown) };
     const dialog = show(<PasteDialog start={text} importing={importing} {...rest} />);
     await vi.waitFor(() => expect(dialog.text()).toContain('the memory of the host was full'));
+    expect(dialog.names('button')).not.toContain('Use this model');
     expect(importPlan).not.toHaveBeenCalled();
 });
 
@@ -107,7 +128,16 @@ test('a launch script that asks nothing more is handed on', async () => {
         readRun: async () => noRun,
         findModels: async () => unknown,
     };
-    const others = { against: null, use: vi.fn(), measure: vi.fn(), faster: () => null, useKnown: vi.fn(), close: vi.fn() };
+    const others = {
+        against: null,
+        page: pageOf(),
+        useCards: vi.fn(),
+        use: vi.fn(),
+        measure: vi.fn(),
+        faster: () => null,
+        useKnown: vi.fn(),
+        close: vi.fn(),
+    };
     const { find } = show(<PasteDialog start="torchrun x.py" importing={importing} run={run} {...others} />);
     await vi.waitFor(() => expect(find('button', 'Use this run').getAttribute('aria-disabled')).toBe('false'));
     find('button', 'Use this run')
@@ -117,12 +147,12 @@ test('a launch script that asks nothing more is handed on', async () => {
 });
 
 test('what a run printed is told in place, and becomes measured runs', async () => {
-    const { find, measure, importPlan, text, use } = shown(imported);
+    const { find, measure, importPlan, names, text, use } = shown(imported);
     write(find('textbox', 'The text of the file'), '[Rank 0] iteration 1');
     await vi.waitFor(() => expect(text()).toContain('What the run printed'));
     expect(importPlan).not.toHaveBeenCalled();
     expect(text()).toContain('Fourfold estimates');
-    expect(find('button', 'Use this model').getAttribute('aria-disabled')).toBe('true');
+    expect(names('button')).not.toContain('Use this model'); // it would do nothing
     tap(find('button', 'Use as measured runs'));
     expect(measure).toHaveBeenCalledWith(printed.runs_text);
     expect(use).not.toHaveBeenCalled();

@@ -4,10 +4,11 @@ import type { Answers, FoundModel, Imported, ImportedPlan, RunRead } from '../co
 import type { Core } from '../core/client';
 import { format } from '../format/format';
 import { isLog } from '../formats/is-log';
-import { type Against, RunFound } from '../formats/run-door';
+import { type Against, type Cards, RunFound } from '../formats/run-door';
 import { type Script, ScriptReport } from '../formats/script';
 import { problemText } from '../shared/names';
 import { MAX_CONFIG, MAX_LOG } from '../state/state';
+import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
 import { FromHub } from './hub';
 import { repositoryOf, sameRepository } from './hub-id';
@@ -21,8 +22,10 @@ interface Props {
     use(model: Config): void;
     run(plan: ImportedPlan): void;
     faster(plan: ImportedPlan, script: Script): ComponentChildren; // what is said of a run that is whole
+    page: Pick<Page, 'job' | 'catalog'>;
     against: Against; // what a run's lines are compared with
     measure(runs: string): void;
+    useCards(cards: Cards): void; // those that a run's lines show
     useKnown(model: FoundModel['model']): void; // of a repository that the core knows
     close(): void;
 }
@@ -40,6 +43,7 @@ const isWhole = ({ asked, keys }: ImportedPlan): boolean =>
 type Found = Imported | Answers['import_plan'] | RunRead;
 const isScript = (result: Found): result is Script => 'jobs' in result;
 const isRun = (result: Found): result is RunRead => 'printers' in result;
+const isPrinted = (result: Found): boolean => isRun(result) || (!result.ok && isLog(result)); // there is nothing to use
 
 // What the text is: a model's config, what a run printed, else something that starts one.
 async function readText(text: string, set: { [name: string]: string }, importing: Importing): Promise<Found> {
@@ -126,7 +130,7 @@ function useKnownModel(repository: string | null, findModels: Core['findModels']
     return known.of === repository ? known.model : undefined;
 }
 
-export function PasteDialog({ start, importing, use, run, against, measure, faster, useKnown, close }: Props) {
+export function PasteDialog({ start, importing, use, run, page, against, measure, useCards, faster, useKnown, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
     const field = useRef<HTMLTextAreaElement>(null);
     const [text, setText] = useState(start);
@@ -227,7 +231,7 @@ export function PasteDialog({ start, importing, use, run, against, measure, fast
                         />
                     )}
                     {came !== '' && <p class="note">{say('hub.came', { repository: came })}</p>}
-                    {result && isRun(result) && <RunFound run={result} against={against} measure={measure} />}
+                    {result && isRun(result) && <RunFound {...{ run: result, page, against, measure, useCards }} />}
                     {result && !isScript(result) && !isRun(result) && <Report result={result.ok ? named(result, came) : result} />}
                     {script && plan && usable && faster(plan, script)}
                     {script && (
@@ -244,9 +248,11 @@ export function PasteDialog({ start, importing, use, run, against, measure, fast
                     <button type="button" onClick={() => dialog.current?.close()}>
                         {say('paste.cancel')}
                     </button>
-                    <button type="submit" class="prime" aria-disabled={!usable}>
-                        {say(script ? 'paste.script.use' : 'paste.use')}
-                    </button>
+                    {!(result && isPrinted(result)) && (
+                        <button type="submit" class="prime" aria-disabled={!usable}>
+                            {say(script ? 'paste.script.use' : 'paste.use')}
+                        </button>
+                    )}
                 </p>
             </form>
         </dialog>

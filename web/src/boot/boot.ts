@@ -1,7 +1,7 @@
 // Runs before the first paint, as a classic script in a file of its own: it is too long for an inline one, which the strict Content-Security-Policy would have to name. The
 // reader's colours; the sentence of a link; the module on its way; and everything that is done before the app is there, kept for it.
 import { storedTheme } from '../page/theme';
-import { VIEW_PARAMETERS } from '../state/view';
+import { namesRun } from '../state/view';
 import { readersLanguage } from '../words/language';
 import { endLink, showLink } from './link';
 import { compileModule, fetchExample, whenWanted } from './load';
@@ -26,7 +26,7 @@ const words = data.words[language];
 // console of browsers where a service worker answers it.
 const leaves = new URLSearchParams(location.search).has('embed');
 if (leaves) location.replace(at(`embed.html${location.search}`));
-const hasLink = [...new URLSearchParams(location.search).keys()].some((name) => !VIEW_PARAMETERS.has(name));
+const hasLink = namesRun();
 
 const theme = storedTheme();
 if (theme !== 'auto') document.documentElement.dataset.theme = theme;

@@ -238,6 +238,13 @@ test('why: of a log alone, nothing is compared, and what to name is asked for', 
     }
 });
 
+test('why: the cards of nvidia-smi are told, and whether the run named has others', async () => {
+    answers.alternatives = goodOf('alternatives', 'alternatives-70b');
+    answers.read_run = goodOf('read_run', 'run-cards');
+    expect((await call('why log.txt')).out).toContain('nvidia-smi shows 2\u00a0×\u00a0A100 SXM 40 GB.\n'.replaceAll('\u00a0', ' '));
+    expect((await call('why log.txt --gpus 16')).out).toContain('A100 SXM 40 GB: these are not the GPUs of the run here.\n');
+});
+
 test('why: a change after which it does not fit is said to be too little', async () => {
     const others = goodOf('alternatives', 'alternatives-70b');
     answers.read_run = goodOf('read_run', 'run-died');

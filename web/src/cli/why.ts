@@ -1,8 +1,17 @@
 // Why did it die? What a run printed, against what is counted for its plan where a job is named.
-import type { Alternatives, Answers, Change, Estimate, JobRefusal, Refusal } from '../core/api';
+import type { Alternatives, Answers, Catalog, Change, Estimate, JobRefusal, Refusal } from '../core/api';
 import { countedOf } from '../formats/counted';
 import { isLog } from '../formats/is-log';
-import { againstArgs, neededPerCounted, numberRows, otherGpus, quantityName, seriesText, verdictTexts } from '../formats/run-words';
+import {
+    againstArgs,
+    cardTexts,
+    neededPerCounted,
+    numberRows,
+    otherGpus,
+    quantityName,
+    seriesText,
+    verdictTexts,
+} from '../formats/run-words';
 import { lineOf } from '../shared/answer-words';
 import { problemText } from '../shared/names';
 import { pinOf } from '../state/state';
@@ -32,9 +41,12 @@ function toldOf(run: Extract<Run, { ok: true }>, against: readonly string[], cha
 }
 
 // Of a run that ended otherwise than by a GPU's memory there is nothing to count.
-function withoutPlan(answer: string): Done {
+function withoutPlan(answer: string, catalog: Catalog): Done {
     const run = JSON.parse(answer) as Run;
-    if (run.ok) return { status: FITS, answer, text: toldOf(run, [], [], 1), notes: [...run.notes.map(tell), say('cli.not_compared')] };
+    if (run.ok) {
+        const text = toldOf(run, cardTexts(run, { job: {}, catalog }, false), [], 1);
+        return { status: FITS, answer, text, notes: [...run.notes.map(tell), say('cli.not_compared')] };
+    }
     if (!isLog(run)) return refused(answer);
     return { status: FITS, answer, text: titled(say('run.died'), run.problems.map(problemText)), notes: [] };
 }
@@ -42,7 +54,7 @@ function withoutPlan(answer: string): Done {
 export function why({ core, catalog, request, log, named }: Asked): Done {
     if (log === null) return complained(say('cli.no_log'));
     const alone = readRun(core, log, null);
-    if (!named || !(JSON.parse(alone) as Run).ok) return withoutPlan(alone);
+    if (!named || !(JSON.parse(alone) as Run).ok) return withoutPlan(alone, catalog);
     const job = JSON.stringify(request);
     const counted = core.estimate(job);
     const estimate = JSON.parse(counted) as Estimate | JobRefusal;
@@ -52,7 +64,7 @@ export function why({ core, catalog, request, log, named }: Asked): Done {
     const run = JSON.parse(answer) as Run;
     if (!run.ok) return refused(answer);
     const against = { job: pinOf(estimate.job, catalog).job, catalog };
-    const lines = [say('cli.against', againstArgs(against)), ...otherGpus(run, against.job)];
+    const lines = [say('cli.against', againstArgs(against)), ...cardTexts(run, against, true), ...otherGpus(run, against.job)];
     const text = toldOf(run, lines, others.ok ? others.changes : [], lineOf(estimate));
     return { status: FITS, answer, text, notes: run.notes.map(tell), times: neededPerCounted(run) };
 }

@@ -2,10 +2,16 @@ import { expect, test, vi } from 'vitest';
 import { goodOf, pageOf } from '../shared/test-data';
 import { show, tap } from '../shared/test-view';
 import { fetchWords } from '../words/words';
-import { RunReport } from './run-report';
+import { RunReport as Report } from './run-report';
 
 const died = goodOf('read_run', 'run-died');
 const steps = goodOf('read_run', 'run-steps');
+const cards = goodOf('read_run', 'run-cards');
+
+type Given = Parameters<typeof Report>[0];
+const RunReport = (given: Pick<Given, 'run' | 'against' | 'measure'> & Partial<Given>) => (
+    <Report page={given.against ?? pageOf()} useCards={vi.fn()} {...given} />
+);
 
 test('a run that died: why, its numbers with their lines, and no measured run of it', async () => {
     await fetchWords('run');
@@ -40,8 +46,41 @@ test('a run that went on: its steps, what was left out, and the runs for the cal
     const measure = vi.fn();
     const { text, find } = show(<RunReport run={steps} against={null} measure={measure} />);
     expect(text()).toContain('median of 2 lines');
-    expect(text()).not.toContain('Compared with');
+    expect(text()).not.toContain('Compared with the run');
     expect(text()).toContain('left out');
     tap(find('button', 'Use as measured runs'));
     expect(measure).toHaveBeenCalledWith(steps.runs_text);
+});
+
+test('nvidia-smi: the cards in words; where the run here has others, that is said and they are offered', async () => {
+    await fetchWords('run');
+    const useCards = vi.fn();
+    const shown = (job: object, run = cards) => {
+        const page = pageOf('default');
+        const against = { ...page, job: { ...page.job, ...job } };
+        return show(<RunReport run={run} against={against} measure={vi.fn()} useCards={useCards} />);
+    };
+    const other = shown({});
+    expect(other.text()).toContain('nvidia-smi shows 2 × A100 SXM 40 GB: these are not the GPUs of the run here.');
+    expect(other.text()).toContain('On the fullest GPU, 37.3 GB of 40.0 GB are in use.');
+    tap(other.find('button', 'Use 2 × A100 SXM 40 GB'));
+    expect(useCards).toHaveBeenCalledWith({ gpu: 'a100-sxm-40gb', gpus: 2 });
+    const a100 = (gpus: number) => ({ gpu: 'a100-sxm-40gb', gpus });
+    expect(shown(a100(4)).all('button', 'Use 2 × A100 SXM 40 GB')).toHaveLength(1);
+    // the same cards, and one node of several
+    for (const same of [shown(a100(2)), shown(a100(32), { ...cards, gpus: 8 })]) {
+        expect(same.text()).not.toContain('not the GPUs');
+        expect(same.all('button', /^Use/)).toEqual([]);
+    }
+    // a card that the catalogue lacks, several kinds of them, and a number that is not said
+    expect(shown({}, { ...cards, gpu: null, cards: ['NVIDIA L4'] }).text()).toContain('nvidia-smi shows 2 × NVIDIA L4.');
+    expect(shown({}, { ...cards, gpu: null, cards: ['NVIDIA L4', 'NVIDIA H200'] }).text()).toContain('shows NVIDIA L4, NVIDIA H200.');
+    expect(shown({}, { ...cards, gpus: null }).all('button', 'Use A100 SXM 40 GB')).toHaveLength(1);
+});
+
+test('without a run to compare with, the log is told by what it holds, and the run is asked for', async () => {
+    await fetchWords('run');
+    const { text } = show(<RunReport run={{ ...died, cards: [], verdict: died.verdict.slice(0, 1) }} against={null} measure={vi.fn()} />);
+    expect(text()).toContain('Compared with no run: the page does not know yours yet. Set its model');
+    expect(show(<RunReport run={cards} against={null} measure={vi.fn()} />).text()).toContain('shows 2 × A100 SXM 40 GB. ');
 });

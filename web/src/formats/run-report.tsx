@@ -2,7 +2,18 @@ import type { RunRead } from '../core/api';
 import { lineOf } from '../shared/answer-words';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
-import { againstArgs, numberRows, otherGpus, quantityName, seriesText, verdictTexts } from './run-words';
+import {
+    againstArgs,
+    type Cards,
+    cardsArgs,
+    cardTexts,
+    numberRows,
+    otherCards,
+    otherGpus,
+    quantityName,
+    seriesText,
+    verdictTexts,
+} from './run-words';
 
 // What a run printed, and what it means for the plan of the page.
 // The page whose run it is compared with; null: with none.
@@ -11,20 +22,34 @@ export type Against = Pick<Page, 'job' | 'catalog' | 'alternatives' | 'answer'> 
 interface Props {
     run: RunRead;
     against: Against;
+    page: Pick<Page, 'job' | 'catalog'>;
     measure(text: string): void;
+    useCards(cards: Cards): void;
 }
 
-export function RunReport({ run, against, measure }: Props) {
+export function RunReport({ run, against, page, measure, useCards }: Props) {
     const rows = numberRows(run);
+    const cards = otherCards(run, page);
     const answer = against?.answer;
     const changes = against?.alternatives?.changes ?? [];
     return (
         <div class="imported">
             <h3>{run.ended !== null ? say('run.died') : say('run.ran')}</h3>
-            {against && <p class="note">{say('run.against', againstArgs(against))}</p>}
-            {[...(against ? otherGpus(run, against.job) : []), ...verdictTexts(run, changes, answer ? lineOf(answer) : 1)].map((text) => (
+            <p class="note">{against ? say('run.against', againstArgs(against)) : say('run.not_compared')}</p>
+            {[
+                ...cardTexts(run, page, against !== null),
+                ...(against ? otherGpus(run, against.job) : []),
+                ...verdictTexts(run, changes, answer ? lineOf(answer) : 1),
+            ].map((text) => (
                 <p key={text}>{text}</p>
             ))}
+            {cards && (
+                <p class="acts">
+                    <button type="button" onClick={() => useCards(cards)}>
+                        {say('run.use_cards', cardsArgs(run, page))}
+                    </button>
+                </p>
+            )}
             {run.series.length > 0 && (
                 <dl>
                     {run.series.map((one) => (

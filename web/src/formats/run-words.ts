@@ -1,9 +1,10 @@
 // What was read of a run's lines, in words: for the page and the command line.
 import type { Catalog, Change, Fit, PrintedNumber, PrintedSeries, RunRead } from '../core/api';
 import { format } from '../format/format';
-import { gpuLabel, modelLabel } from '../shared/answer-words';
+import { gpuLabel, modelLabel, profileOf } from '../shared/answer-words';
 import type { Job } from '../state/state';
-import { say, tell } from '../words/words';
+import type { Page } from '../store/page';
+import { listed, say, tell } from '../words/words';
 
 const TERA = 1e12;
 
@@ -34,6 +35,26 @@ export const againstArgs = (against: { job: Job; catalog: Catalog }) => ({
     gpu: gpuLabel(against),
     tokens: Number(against.job.sequence_length),
 });
+
+export type Cards = Pick<Job, 'gpu' | 'gpus'>;
+type Shown = Pick<Page, 'job' | 'catalog'>;
+
+// The GPUs that nvidia-smi shows, where the run has others: another card, or another number. It shows those of one node.
+export function otherCards({ gpu, gpus }: RunRead, { job, catalog }: Shown): Cards | null {
+    if (gpu === null) return null;
+    const [had, count] = [Number(job.gpus), gpus ?? Number(job.gpus)];
+    const isNode = count >= (profileOf({ catalog, job })?.gpus_per_node ?? 1) && had % count === 0;
+    return gpu === job.gpu && (count === had || isNode) ? null : { gpu, gpus: count };
+}
+
+export const cardsArgs = ({ gpu, gpus, cards }: Pick<RunRead, 'gpu' | 'gpus' | 'cards'>, { job, catalog }: Shown) => ({
+    count: gpus === null || cards.length > 1 ? 0 : gpus,
+    gpu: gpu === null ? listed(cards) : gpuLabel({ catalog, job: { ...job, gpu } }),
+});
+
+// What nvidia-smi shows. `compared`: with the run of the page.
+export const cardTexts = (run: RunRead, page: Shown, compared: boolean): string[] =>
+    run.cards.length === 0 ? [] : [say('run.cards', { ...cardsArgs(run, page), other: compared && otherCards(run, page) !== null })];
 
 // Where the log lists its arguments and they are of another number of GPUs.
 export function otherGpus({ runs_text }: RunRead, { gpus }: Job): string[] {

@@ -1,8 +1,12 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { answeredOf, goodOf } from '../shared/test-data';
-import { fresh, show, spies } from '../shared/test-view';
+import { fresh, show, spies, tap } from '../shared/test-view';
 import { withConfig } from '../state/state';
 import { LaterOwnGpu, LaterPaste } from './later';
+
+const { readRun } = vi.hoisted(() => ({ readRun: vi.fn() }));
+vi.mock('../formats/reader', async (original) => ({ ...(await original<typeof import('../formats/reader')>()), readRun }));
+afterEach(() => history.replaceState(null, '', location.pathname));
 
 const { page, answer } = answeredOf('llama-70b-64-h100');
 const act = spies();
@@ -60,4 +64,20 @@ test('the dialog opens with its text, and what it found becomes the job', async 
         ?.dispatchEvent(new Event('submit', { cancelable: true }));
     expect(doing.replaceJob).toHaveBeenCalledWith(withConfig(page.job, imported.model), 'choose');
     expect(doing.paste).toHaveBeenCalledWith(null);
+});
+
+test('a log is compared with the run that the address names, never with the example of the page; its cards can be used', async () => {
+    readRun.mockResolvedValue(goodOf('read_run', 'run-cards'));
+    const asks = { importConfig: vi.fn(), exportPlan: vi.fn(), estimate: vi.fn(), rank: vi.fn() };
+    const doing = spies();
+    const log = () => show(<LaterPaste page={{ ...page, pasting: { text: '| NVIDIA-SMI' } }} act={doing} asks={asks} />);
+    history.replaceState(null, '', '?lang=en');
+    const alone = log();
+    await expect.poll(alone.text).toContain('Compared with no run');
+    expect(readRun.mock.lastCall?.[0].counted).toBeNull();
+    tap(alone.find('button', 'Use 2 × A100 SXM 40 GB'));
+    expect([doing.change.mock.calls, doing.paste.mock.calls]).toEqual([[[{ gpu: 'a100-sxm-40gb', gpus: 2 }, 'choose']], [[null]]]);
+    history.replaceState(null, '', '?lang=en&model=llama-3.1-8b');
+    await expect.poll(log().text).toContain('Compared with the run that this page shows');
+    expect(readRun.mock.lastCall?.[0].counted).toMatchObject({ total_bytes: answer.total_bytes });
 });

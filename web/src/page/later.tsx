@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Core } from '../core/client';
 import { withConfig } from '../state/state';
+import { namesRun } from '../state/view';
 import type { Actions, Page } from '../store/page';
 import { fetchWords, say } from '../words/words';
 
@@ -58,7 +59,8 @@ export function LaterPaste({ page, act, asks }: PasteProps) {
     }, [failed]);
     if (!page.pasting || !more) return null;
     const { answer, alternatives } = page;
-    const counted = answer && page.problems.length === 0 ? more.countedOf(answer, page.alternativesStale ? null : alternatives) : null;
+    const counted =
+        answer && namesRun() && page.problems.length === 0 ? more.countedOf(answer, page.alternativesStale ? null : alternatives) : null;
     return (
         <more.PasteDialog
             start={page.pasting.text}
@@ -69,8 +71,13 @@ export function LaterPaste({ page, act, asks }: PasteProps) {
                 readRun: (text) => more.readRun({ text, counted }),
             }}
             faster={(plan, script) => <more.Faster page={page} plan={plan} script={script} asks={asks} />}
+            page={page}
             against={counted && page}
             measure={act.measure}
+            useCards={(cards) => {
+                act.paste(null);
+                act.change(cards, 'choose');
+            }}
             useKnown={(model) => {
                 act.paste(null);
                 if (typeof model === 'string') act.change({ model }, 'choose');

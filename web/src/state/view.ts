@@ -7,6 +7,9 @@ export const POOLS_PARAMETER = 'pools'; // further GPUs of other kinds, the same
 export const ROOM_PARAMETERS: readonly string[] = [PHASES_PARAMETER, POOLS_PARAMETER];
 export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER, ...ROOM_PARAMETERS]);
 
+// Whether the address says which run is meant; else the page shows its own example.
+export const namesRun = (): boolean => [...new URLSearchParams(location.search).keys()].some((name) => !VIEW_PARAMETERS.has(name));
+
 // Another run, seen as the page's own address says it.
 export function asSeen(link: string): string {
     const now = new URLSearchParams(location.search);

@@ -1262,6 +1262,9 @@ export interface Words {
     'run.died': null;
     'run.ran': null;
     'run.against': { model: string; gpus: number; gpu: string; tokens: number };
+    'run.not_compared': null;
+    'run.cards': { count: number; gpu: string; other: string | boolean };
+    'run.use_cards': { count: number; gpu: string };
     'run.other_gpus': { printed: number; gpus: number };
     'run.not_enough': { fit: string | boolean; used: number };
     'run.series': { median: string; count: number; low: string; high: string };
