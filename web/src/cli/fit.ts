@@ -1,5 +1,5 @@
 // Does it fit, and what does it come to?
-import type { Alternatives, Catalog, Estimate, Fit, JobRefusal, Refusal } from '../core/api';
+import type { Alternatives, Brief, Catalog, Estimate, Fit, JobRefusal, Limits, Refusal } from '../core/api';
 import { format } from '../format/format';
 import { lineOf, moneyOf, summaryOf } from '../shared/answer-words';
 import { problemText } from '../shared/names';
@@ -63,14 +63,24 @@ function modelRow({ model }: Estimate): string[][] {
     ];
 }
 
-// What would help most, as the page has it.
-function changesOf({ core, request }: Asked): string[] {
-    const others = JSON.parse(core.alternatives(JSON.stringify(request))) as Alternatives | Refusal;
-    if (!others.ok || others.changes.length === 0) return [];
-    const rows = others.changes
-        .slice(0, MOST_CHANGES)
-        .map((change) => ['', tell(change.label), say('counting.other', { used: change.whole_bytes, fit: say(`fit.${change.class}`) })]);
-    return ['', say('changes.title'), table(rows)];
+const changeRow = (label: string, { whole_bytes: used }: Brief, fit: Fit, touches = ''): string[] => [
+    '',
+    label,
+    say('counting.other', { used, fit: say(`fit.${fit}`) }),
+    touches,
+];
+
+// What would help most, as the page has it: what is enough, first the fewest GPUs that are; others only where nothing is.
+function changesOf({ core, request }: Asked, gpus: number): string[] {
+    const asked = JSON.stringify(request);
+    const others = JSON.parse(core.alternatives(asked)) as Alternatives | Refusal;
+    const limits = JSON.parse(core.limits(asked)) as Limits | Refusal;
+    const fewest = limits.ok && limits.fewest_gpus && limits.fewest_gpus.gpus > gpus ? limits.fewest_gpus : null;
+    const useful = others.ok ? others.changes.filter(({ set }) => !(fewest && 'gpus' in set)) : [];
+    const enough = useful.filter((one) => one.class === 'fits');
+    const rows = (fewest || enough.length > 0 ? enough : useful).map((one) => changeRow(tell(one.label), one, one.class));
+    if (fewest) rows.unshift(changeRow(say('changes.gpus', { gpus: fewest.gpus }), fewest, 'fits', say('changes.gpus_fewest')));
+    return rows.length === 0 ? [] : ['', say('changes.title'), table(rows.slice(0, MOST_CHANGES))];
 }
 
 export function fit(asked: Asked): Done {
@@ -88,7 +98,7 @@ export function fit(asked: Asked): Done {
             coloured(summaryOf(page), answer.class, io),
             '',
             table([...modelRow(answer), ...rowsOf(answer, catalog, job)]),
-            ...(fits ? [] : changesOf(asked)),
+            ...(fits ? [] : changesOf(asked, Number(answer.job.gpus))),
         ].join('\n'),
         notes: answer.warnings.map(problemText),
     };

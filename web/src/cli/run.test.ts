@@ -73,9 +73,35 @@ test('JSON is the answer of the core as it is', async () => {
 
 test('what does not fit, and what is at risk, ends with 1', async () => {
     for (const fit of ['does_not_fit', 'at_risk']) {
-        answers = { estimate: { ...goodOf('estimate', 'default'), class: fit }, alternatives: refusalOf('bad-request') };
+        const refused = refusalOf('bad-request');
+        answers = { estimate: { ...goodOf('estimate', 'default'), class: fit }, alternatives: refused, limits: refused };
         expect((await call('fit')).status).toBe(1);
     }
+});
+
+test('what to change first is what is enough, the fewest GPUs before all; others only where nothing is', async () => {
+    const [others, limits] = [goodOf('alternatives', 'alternatives-70b'), goodOf('limits', 'limits-70b')];
+    const changes = [
+        { ...others.changes[0], label: { id: 'change.gpus', args: { value: 16 } }, set: { gpus: 16 }, class: 'does_not_fit' },
+        { ...others.changes[0], label: { id: 'change.moments_16_bit' }, set: {}, class: 'does_not_fit' },
+        { ...others.changes[0], label: { id: 'change.adapters' }, set: {}, class: 'fits' },
+    ];
+    answers = { estimate: { ...goodOf('estimate', 'default'), class: 'does_not_fit' }, alternatives: { ...others, changes }, limits };
+    const listed = async () =>
+        (await call('fit')).out
+            .split('Change this first\n')[1]
+            ?.split('\n')
+            .map((row) => row.trim());
+    expect(limits.fewest_gpus?.gpus).toBe(22);
+    expect(await listed()).toEqual([
+        expect.stringMatching(/^Use 22 GPUs +[\d.]+ GB, fits +The smallest number of GPUs on which a plan fits\.$/),
+        expect.stringMatching(/^Train LoRA adapters alone +[\d.]+ GB, fits$/),
+        '',
+    ]);
+    answers.limits = { ...limits, fewest_gpus: null };
+    expect(await listed()).toEqual([expect.stringMatching(/^Train LoRA/), '']);
+    answers.alternatives = { ...others, changes: changes.slice(0, 2) };
+    expect(await listed()).toEqual([expect.stringMatching(/^Use 16 GPUs .*not fit$/), expect.stringMatching(/^Adam.*not fit$/), '']);
 });
 
 test('colours only in a terminal, and beside words', async () => {
