@@ -30,6 +30,7 @@ beforeEach(() => {
         rank: goodOf('rank', 'rank-70b'),
         export_plan: goodOf('export_plan', 'export-70b'),
         import_plan: refusalOf('bad-request'),
+        read_run: refusalOf('run-unknown'),
         find_models: { ok: true, version: 2, match: 'none', models: [] },
     };
 });
@@ -232,6 +233,28 @@ test('the list for programs: every column and line end as RFC 4180 has it, and f
     expect(out.split('\r\n')).toHaveLength(4);
     expect(out).toMatch(/^rank,.*tensor_parallel \[gpus\],/);
     expect(await call('fit --csv')).toEqual({ status: 2, out: '', err: '“fourfold fit” has no option --csv.\n' });
+});
+
+test('a file that starts nothing is told what it is, as the page tells it; a log, what reads it', async () => {
+    const none = (id: string, args = {}) => ({
+        ...refusalOf('bad-request'),
+        problems: [
+            { ...refusalOf('bad-request').problems[0], message: { id: `problem.${id}`, args }, suggestion: { id: `suggestion.${id}` } },
+        ],
+    });
+    answers.read_run = refusalOf('run-unknown');
+    answers.import_plan = none('import_other', { program: 'verl' });
+    expect((await call('fit odd.txt')).err).toBe(
+        'odd.txt: This is a file of verl, which is not read. Paste the model’s config.json, and set the GPUs, the sequence length and the batch by hand.\n',
+    );
+    answers.import_plan = none('import_format');
+    expect((await call('fit odd.txt')).err).toMatch(
+        /^“odd.txt” is no job as JSON, .* Give one of these\. No known format: too few known keys /,
+    );
+    answers.read_run = goodOf('read_run', 'run-died');
+    expect((await call('fit log.txt')).err).toBe(
+        '“log.txt” is what a run printed, not what starts one. “fourfold why log.txt” tells what it means.\n',
+    );
 });
 
 test('why: the log is told by what it holds, and compared with what is counted for the plan', async () => {

@@ -1,13 +1,14 @@
 // A launch script as the job that it starts. What the script leaves open is asked of whoever called, never guessed.
-import type { Answers, Catalog, ImportedKey, ImportedPlan, Json } from '../core/api';
+import type { Answers, Catalog, ImportedKey, ImportedPlan, Json, Refusal } from '../core/api';
 import { readSettings } from '../formats/settings';
 import { problemText } from '../shared/names';
 import { allAuto } from '../state/state';
-import { listed, say, tell } from '../words/words';
+import { listed, say, sentences, tell } from '../words/words';
 import type { Given } from './arguments';
 import type { TextCore } from './asked';
 import { jobKey, modelOf, numberAlone, type Read } from './job';
 import { type Own, optionOf } from './options';
+import { isRunLog } from './why';
 
 // What a script does not say, by name; and which of its starts is meant, counted from 1.
 export interface Said {
@@ -80,12 +81,22 @@ function notesOf({ keys, notes }: ImportedPlan, complete: boolean, said: Said): 
     ];
 }
 
+// Why a text is nothing that starts a training, as the page says it.
+function whyNone(name: string, text: string, { problems }: Refusal, core: TextCore): string {
+    if (isRunLog(text, core)) return say('cli.is_log', { name });
+    const told = problems.map(problemText);
+    const isKnown = problems.some(({ message }) => message.id !== 'problem.import_format');
+    return isKnown
+        ? say('cli.problem', { option: name, text: sentences(...told) })
+        : sentences(say('cli.not_understood', { name }), ...told);
+}
+
 export async function readScript(name: string, text: string, core: TextCore, catalog: Catalog, said: Said): Promise<Read> {
     const { set, start } = said;
     const read = await readSettings(text, set);
     if ('problems' in read) return { job: {}, refusal: null, complaints: read.problems.map(problemText), notes: [] };
     const script = JSON.parse(core.import_plan(JSON.stringify(read.request))) as Answers['import_plan'];
-    if (!script.ok) return { job: {}, refusal: null, complaints: [say('cli.not_understood', { name })], notes: [] };
+    if (!script.ok) return { job: {}, refusal: null, complaints: [whyNone(name, text, script, core)], notes: [] };
     const { jobs, questions, complete } = script;
     const plan = jobs[start - 1];
     if (!plan) return { job: {}, refusal: null, complaints: [say('cli.script.no_start', { name, count: jobs.length })], notes: [] };

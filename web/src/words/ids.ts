@@ -1244,6 +1244,7 @@ export interface Words {
     'cli.no_file': { name: string };
     'cli.no_file_wanted': { command: string; name: string };
     'cli.not_understood': { name: string };
+    'cli.is_log': { name: string };
     'cli.link_parts': { details: string };
     'cli.link_newer': null;
     'cli.no_links': null;
