@@ -43,14 +43,15 @@ Json canonical_config(const Model& model) {
     const Family* family = family_of(model.type);
     const bool usual_bias = family != nullptr && family->out_and_mlp_bias;
     const bool no_out = family != nullptr && family->has(glm_keys);
-    if (const bool bias = no_out ? model.qkv_bias : model.attention_out_bias; bias != usual_bias) config.add("attention_bias", bias);
+    if (const bool bias = no_out ? model.qkv_bias : model.attention_out_bias; bias != (no_out ? family->qkv_bias : usual_bias))
+        config.add("attention_bias", bias);
     if (model.mlp_bias != usual_bias) config.add("mlp_bias", model.mlp_bias);
     if (family != nullptr && model.norms_per_layer != family->norms_per_layer)
         config.add("norms_per_layer", std::int64_t{model.norms_per_layer});
-    if (family != nullptr && model.attention_gate != family->has(linear_attention)) config.add("attn_output_gate", model.attention_gate);
+    if (family != nullptr && model.attention_gate != family->has(output_gate)) config.add("attn_output_gate", model.attention_gate);
     for (const auto& [key, usual, value] : kOverrides)
         if (family != nullptr && model.*value != family->*usual) config.add(key, model.*value);
-    if (model.type == "qwen2_moe" && !model.qkv_bias) config.add("qkv_bias", false);
+    if (family != nullptr && family->has(qkv_key) && !model.qkv_bias) config.add("qkv_bias", false);
     if (family != nullptr && family->experts != nullptr) write_experts(model, *family->experts, config);
     if (const LatentAttention& latent = model.latent; latent.kv_rank > 0)
         config.add("q_lora_rank", latent.q_rank > 0 ? Json(latent.q_rank) : Json())

@@ -16,6 +16,14 @@ using Names = std::span<const std::string_view>;
 // Why a key that is absent has a value.
 inline Text class_default(const Model& model) { return Text("import.class_default").with("type", model.type); }
 
+// What only other files than ours have is called through a pointer: otherwise it would be put into its only caller, and with that into the
+// first file of the module (wasm/split.mjs).
+template <class Function>
+Function* apart(Function* function) {
+    Function* volatile pointer = function;
+    return pointer;
+}
+
 class ConfigReader {
  public:
     ConfigReader(const Json& config, std::string_view prefix, Problems& problems, ImportReport& report)
@@ -81,9 +89,9 @@ class ConfigReader {
             problems_.push_back({path(key), "type", shown(*value), Text("problem.no_text_value").with("key", path(key)), {}, nullptr});
         return content == nullptr ? "" : *content;
     }
-    // One number, wherever it stands.
+    // One number, wherever it stands, or a list of one and the same (Hunyuan gives some per layer).
     std::optional<std::int64_t> integer(const Json& value, std::string_view key, Range range) {
-        return read_integer(value, path(key), said_key(key), range, problems_);
+        return read_integer(value.is_array() ? apart(number_of)(value) : value, path(key), said_key(key), range, problems_);
     }
     std::string path(std::string_view key) const { return prefix_ + std::string(key); }
     std::size_t problems() const { return problems_.size(); }
@@ -95,6 +103,7 @@ class ConfigReader {
     }
 
  private:
+    static const Json& number_of(const Json& list) { return list.size() > 1 && list == Json(list.size(), list[0]) ? list[0] : list; }
     Text said_key(std::string_view key) const { return Text("name.key").with("key", path(key)); }
     const Json& config_;
     std::string prefix_;

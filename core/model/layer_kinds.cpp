@@ -91,7 +91,8 @@ bool has_any(const std::vector<std::uint8_t>& list) { return std::find(list.begi
 void read_layer_kinds(ConfigReader& read, const Recognised& recognised, const Json& config, Model& model, ImportReport& report) {
     for (const std::string_view key : counted_as_full(config)) {
         read.used(key);
-        report.assumed.push_back({std::string(key), shown(config[std::string(key)]), Text("import.counted_as_full", key)});
+        const std::string_view why = key == "sparse_attention_config" ? "sparse_config" : key;
+        report.assumed.push_back({std::string(key), shown(config[std::string(key)]), Text("import.counted_as_full", why)});
     }
     const WindowDefaults* usual = recognised.known ? recognised.family->window : nullptr;
     const bool allowed = read.flag("use_sliding_window", usual == nullptr || !usual->needs_flag);

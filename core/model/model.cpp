@@ -24,17 +24,17 @@ constexpr std::string_view kHeadDim[] = {"head_dim"}, kDim[] = {"dim"}, kMultipl
 constexpr std::string_view kVocabulary[] = {"vocab_size"};
 constexpr std::string_view kPositions[] = {"max_position_embeddings", "n_positions", "seq_length"};
 constexpr std::string_view kMultiToken[] = {"num_nextn_predict_layers"};
-constexpr std::string_view kExperts[] = {"num_local_experts", "num_experts", "n_routed_experts"};
-constexpr std::string_view kPerToken[] = {"num_experts_per_tok", "num_experts_per_token", "experts_per_token"};
+constexpr std::string_view kExperts[] = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
+constexpr std::string_view kPerToken[] = {"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_k", "moe_topk"};
 constexpr std::string_view kGroups[] = {"n_group"}, kGroupsPerToken[] = {"topk_group"};
 constexpr std::string_view kExpertFfn[] = {"moe_intermediate_size"};
 constexpr std::string_view kSharedFfn[] = {"shared_expert_intermediate_size", "shared_intermediate_size"};
-constexpr std::string_view kSharedCount[] = {"n_shared_experts", "num_shared_experts"};
-constexpr std::string_view kLeadingDense[] = {"first_k_dense_replace", "num_dense_layers"};
-constexpr std::string_view kFrequency[] = {"moe_layer_freq"};
-constexpr std::string_view kSparseStep[] = {"decoder_sparse_step", "interleave_moe_layer_step"};
+constexpr std::string_view kSharedCount[] = {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"};
+constexpr std::string_view kLeadingDense[] = {"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"};
+constexpr std::string_view kFrequency[] = {"moe_layer_freq"}, kEachLayer[] = {"mlp_layer_types", "moe_layer_freq"};
+constexpr std::string_view kSparseStep[] = {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval"};
 constexpr std::string_view kDenseLayers[] = {"mlp_only_layers"}, kExpertLayers[] = {"moe_layers"};
-constexpr std::string_view kDenseFfn[] = {"intermediate_size_mlp"};
+constexpr std::string_view kDenseFfn[] = {"intermediate_size_mlp", "dense_intermediate_size"};
 constexpr std::string_view kQueryRank[] = {"q_lora_rank"};
 
 // Far above every published model, and small enough that no product of them leaves the exact range of a double.
@@ -62,21 +62,21 @@ bool looks_like_a_config(const Json& config) {
 }
 
 // ---- reading, step by step
+void refuse(ConfigReader& read, const Json& config, const Unsupported& one, bool known) {
+    const Json value = shown(config[std::string(one.key)]);
+    Text why = Text("problem.unsupported", one.what).with("key", one.key);
+    if (!known) why.with("value", value);
+    read.problem(one.key, "unsupported", value, std::move(why), "suggestion.covered_model", nullptr);
+}
+
 Recognised read_family(ConfigReader& read, const Json& config, Model& model, ImportReport& report) {
     model.type = read.text("model_type");
     Recognised recognised = recognise(model.type, config);
-    if (!recognised.known) {
-        model.type = recognised.family->type;
-        report.assumed.push_back({"model_type", model.type, recognised.why});
-    }
-    for (const Unsupported& one : unsupported(*recognised.family, config)) {
-        const Json value = shown(config[std::string(one.key)]);
-        Text why = Text("problem.unsupported", one.what).with("key", one.key);
-        if (!recognised.known) why.with("value", value);
-        read.problem(one.key, "unsupported", value, std::move(why), "suggestion.covered_model", nullptr);
-    }
+    model.type = recognised.family->type;
+    if (!recognised.known) report.assumed.push_back({"model_type", model.type, recognised.why});
+    for (const Unsupported& one : unsupported(*recognised.family, config)) apart(refuse)(read, config, one, recognised.known);
     for (const auto& [key, usual, value] : kOverrides) model.*value = read.flag(key, recognised.family->*usual);
-    if (recognised.family->has(glm_keys)) model.qk_norm = read.flag("use_qk_norm", model.qk_norm);  // GLM's name for it
+    if (!recognised.family->has(own_norms)) model.qk_norm = read.flag("use_qk_norm", model.qk_norm);
     return recognised;
 }
 
@@ -119,41 +119,48 @@ void read_sizes(ConfigReader& read, const Json& config, const Recognised& recogn
                            ? read.optional(kVocabulary, kVocabularyRange, family.vocabulary_default, class_default(model))
                            : read.required(kVocabulary, kVocabularyRange);
     if (read.has(kDim) && read.has(kMultiple) && !read.has(kFfn))
-        model.ffn = width_of_multiple(read, config, model.hidden);
+        model.ffn = apart(width_of_multiple)(read, config, model.hidden);
     else if (!model.gated)
         model.ffn = read.optional(kFfn, kFfnRange, 4 * model.hidden, "import.four_times_hidden");
     else if (family.experts == nullptr || read.has(kFfn))
         model.ffn = read.required(kFfn, kFfnRange);
     if (config.contains("model_type") && config["model_type"] == "qwen")  // both matrices of its gate together
         model.ffn = std::max<std::int64_t>(model.ffn / 2, 1);
-    constexpr std::string_view kWithoutKey[] = {"gpt2", "gpt_neo", "gpt_neox", "bloom", "opt"};  // others leave the key out only by default
-    const bool has_kv_heads = std::find(std::begin(kWithoutKey), std::end(kWithoutKey), family.type) == std::end(kWithoutKey);
     const bool one = family.kv_heads_default == 1, as_many = family.kv_heads_default <= 1 || !recognised.known;  // one: unless it is told
     const std::int64_t usual = !as_many ? family.kv_heads_default : read.flag("multi_query", one) ? 1 : model.heads;
     if (family.has(falcon_keys))
         model.kv_heads = falcon_kv_heads(read, model);
     else
-        model.kv_heads = read.optional(kKvHeads, kHeadsRange, usual, has_kv_heads && !one ? class_default(model) : Text());
+        model.kv_heads = read.optional(kKvHeads, kHeadsRange, usual, !family.has(no_kv_key) && !one ? class_default(model) : Text());
     if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model));
     model.max_positions = read.optional(kPositions, kPositionsRange, 0);
     model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0));
 }
 
-void read_structure(ConfigReader& read, const Family& family, Model& model) {
-    model.tied = read.flag("tie_word_embeddings", family.tied_by_default, class_default(model));
+// What only the outer object of a file says of the embeddings holds for the text model too.
+bool read_outer_tie(ConfigReader& read, const Json& given, const Family& family, const Model& model) {
+    const auto outer = given.find("tie_word_embeddings");
+    const bool told = outer != given.end() && outer->is_boolean();
+    if (told) read.used("tie_word_embeddings");
+    return read.flag("tie_word_embeddings", told ? outer->get<bool>() : family.tied_by_default, told ? Text() : class_default(model));
+}
+
+void read_structure(ConfigReader& read, const Json* outer, const Family& family, Model& model) {
+    model.tied = outer != nullptr ? apart(read_outer_tie)(read, *outer, family, model)
+                                  : read.flag("tie_word_embeddings", family.tied_by_default, class_default(model));
     const bool biases = family.has(falcon_keys) ? read.flag("bias", false) : family.out_and_mlp_bias;
-    const bool attention_bias = read.flag("attention_bias", biases);
-    bool qkv_bias = family.qkv_bias && !family.out_and_mlp_bias;  // Qwen2's have no key
-    if (family.type == "qwen2_moe") qkv_bias = read.flag("qkv_bias", qkv_bias);
+    const bool glm = family.has(glm_keys), attention_bias = read.flag("attention_bias", glm ? family.qkv_bias : biases);
+    bool qkv_bias = family.qkv_bias && !family.out_and_mlp_bias && !glm;  // Qwen2's have no key
+    if (family.has(qkv_key)) qkv_bias = read.flag("qkv_bias", qkv_bias);
     model.qkv_bias = attention_bias || qkv_bias;
-    model.attention_out_bias = attention_bias && !family.has(glm_keys);
+    model.attention_out_bias = attention_bias && !glm && (!qkv_bias || read.flag("attention_out_bias", true));  // Seed-OSS has that key
     model.mlp_bias = read.flag("mlp_bias", biases);
     model.norms_per_layer = static_cast<int>(read.optional(kNorms, kNormsRange, usual_norms(read, family)));
     model.qk_norm_whole = model.qk_norm && family.has(whole_qk_norm);
     model.gelu_gate = family.has(gelu_gate);
     model.limited_gate = family.has(limited_gate);
     model.attention_sinks = family.has(attention_sinks);
-    model.attention_gate = read.flag("attn_output_gate", family.has(linear_attention));
+    model.attention_gate = read.flag("attn_output_gate", family.has(output_gate));
     // the one key of Falcon 7B is not repeated, and none of PyTorch's kernels takes it as it is (modeling_falcon.py)
     model.plain_attention = family.has(plain_attention) || (family.has(falcon_keys) && model.kv_heads == 1);
     model.embedding_norm = family.has(embedding_norm);
@@ -180,16 +187,27 @@ void mark_layers(ConfigReader& read, const Json& named, std::string_view name, s
     }
 }
 
+// A kind of feed-forward part for each layer.
+void mark_each(const Json& each, std::vector<std::uint8_t>& list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::string kind = each[i].dump();
+        list[i] = kind == "1" || kind == "\"sparse\"";
+    }
+}
+
 // Which layers have experts. Every family's rule counts, since each is neutral where its key is absent.
 ExpertLayers read_expert_layers(ConfigReader& read, const ExpertDefaults& usual, const Model& model) {
     const std::int64_t layers = model.layers, most = layers > 0 ? layers : kLayersRange.max;  // 0 = not readable
-    const std::int64_t dense = read.optional(kLeadingDense, {0, most}, std::min(usual.leading_dense, most),
+    const std::int64_t dense = read.optional(kLeadingDense, {0, most}, std::min<std::int64_t>(usual.leading_dense, most),
                                              usual.leading_dense > 0 ? class_default(model) : Text());
-    const std::int64_t frequency = std::max<std::int64_t>(read.optional(kFrequency, kLayersRange, 1), 1);
+    std::string_view name;
+    const Json* each = read.find(kEachLayer, name);
+    if (each != nullptr && (!each->is_array() || static_cast<std::int64_t>(each->size()) < layers)) each = nullptr;
+    const std::int64_t frequency = each != nullptr ? 1 : std::max<std::int64_t>(read.optional(kFrequency, kLayersRange, 1), 1);
     const std::int64_t step = std::max<std::int64_t>(read.optional(kSparseStep, kLayersRange, 1), 1);
     std::vector<std::uint8_t> list(static_cast<std::size_t>(layers));
     for (std::int64_t i = 0; i < layers; ++i) list[static_cast<std::size_t>(i)] = i >= dense && i % frequency == 0 && (i + 1) % step == 0;
-    std::string_view name;
+    if (each != nullptr) apart(mark_each)(*each, list);
     if (const Json* named = read.find(kExpertLayers, name)) {
         std::fill(list.begin(), list.end(), 0);
         mark_layers(read, *named, name, 1, list);
@@ -300,18 +318,24 @@ void check_contradictions(ConfigReader& read, const Family& family, const Model&
     if (model.learned_positions && model.max_positions == 0) read.missing("n_positions");
 }
 
+constexpr std::size_t kMostKeys = 200;
+
+void list_unused(const std::string& key, ImportReport& report) {
+    if (key == "vision_config" || key == "audio_config")
+        report.assumed.push_back({key, nullptr, "import.text_alone"});
+    else
+        report.ignored.push_back(key);
+}
+
+void list_outer_keys(const Json& given, const Json& config, ImportReport& report) {
+    for (auto entry = given.begin(); entry != given.end() && report.ignored.size() < kMostKeys; ++entry)
+        if (&*entry != &config && entry.key() != "tie_word_embeddings") list_unused(entry.key(), report);
+}
+
 void list_keys(const Json& given, const Json& config, ImportReport& report) {
-    constexpr std::size_t kMost = 200;
-    constexpr std::string_view kOtherParts[] = {"vision_config", "audio_config"};
-    if (&config != &given) {
-        for (auto entry = given.begin(); entry != given.end() && report.ignored.size() < kMost; ++entry) {
-            const bool is_part = std::find(std::begin(kOtherParts), std::end(kOtherParts), entry.key()) != std::end(kOtherParts);
-            if (is_part) report.assumed.push_back({entry.key(), nullptr, "import.text_alone"});
-            if (!is_part && &*entry != &config) report.ignored.push_back(entry.key());
-        }
-    }
-    for (auto entry = config.begin(); entry != config.end() && report.ignored.size() < kMost; ++entry)
-        if (std::find(report.used.begin(), report.used.end(), entry.key()) == report.used.end()) report.ignored.push_back(entry.key());
+    if (&config != &given) apart(list_outer_keys)(given, config, report);
+    for (auto entry = config.begin(); entry != config.end() && report.ignored.size() < kMostKeys; ++entry)
+        if (std::find(report.used.begin(), report.used.end(), entry.key()) == report.used.end()) list_unused(entry.key(), report);
 }
 
 }  // namespace
@@ -331,7 +355,7 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     const Recognised recognised = read_family(read, config, model, report);
     if (!recognised.known && problems.size() != problems_before) return std::nullopt;  // such a model may have other keys
     read_sizes(read, config, recognised, model);
-    read_structure(read, *recognised.family, model);
+    read_structure(read, &config == &given ? nullptr : &given, *recognised.family, model);
     if (recognised.family->experts != nullptr) read_experts(read, recognised, model);
     if (recognised.family->latent()) read_latent(read, recognised.known, model);
     read_layer_kinds(read, recognised, config, model, report);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "model/config_reader.h"
 
 namespace fourfold {
 
@@ -20,9 +21,13 @@ static constexpr ExpertFamily kGptOss{"num_local_experts", {128, 4, 0, 0, 0, 0},
 static constexpr ExpertFamily kQwen3Next{"num_experts", {512, 10, 512, 512, 0, 0}, true, false, false};
 static constexpr ExpertFamily kQwen35{"num_experts", {256, 8, 512, 512, 0, 0}, true, false, false};
 static constexpr ExpertFamily kLlama4{"num_local_experts", {16, 1, 0, 0, 1, 0}, false, false, false};
+static constexpr ExpertFamily kMiniMax{"num_local_experts", {256, 8, 0, 0, 0, 0}, false, true, false};
+static constexpr ExpertFamily kErnie{"num_experts", {64, 6, 1536, 0, 2, 1}, false, true, false};
+static constexpr ExpertFamily kTrinity{"num_experts", {64, 6, 1408, 0, 2, 1}, false, true, false};
 
 static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
-    kQwenWindow{4096, 0, true}, kGptOssWindow{128, 2, false}, kLlama4Window{8192, 4, false}, kGivenWindow{0, 0, false};
+    kQwenWindow{4096, 0, true}, kGptOssWindow{128, 2, false}, kLlama4Window{8192, 4, false}, kGivenWindow{0, 0, false},
+    kFourthFull{4096, 4, false}, kTrinityWindow{1024, 4, false};
 
 static constexpr Family kFamilies[] = {
     // type        gated  tied   kv d    qkv    o+mlp  LayerNorm pos qk   norms  experts window
@@ -35,55 +40,79 @@ static constexpr Family kFamilies[] = {
      gelu_gate | capped_logits | norms_in_32_bits},
     {"gemma3_text", true, true, 4, 256, false, false, false, false, true, 4, nullptr, &kGemma3Window, gelu_gate | norms_in_32_bits, 8,
      262'208},
-    {"gpt2", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, joined_qkv | gelu_steps},
+    {"gpt2", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, joined_qkv | gelu_steps | no_kv_key},
     {"gpt_bigcode", false, true, 1, 0, true, true, true, true, false, 2, nullptr, nullptr, joined_qkv},
-    {"gpt_neox", false, false, 0, 0, true, true, true, false, false, 2, nullptr, nullptr, joined_qkv | parallel_norms},
-    {"gpt_neo", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, gelu_steps | plain_attention},
-    {"opt", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, relu},
+    {"gpt_neox", false, false, 0, 0, true, true, true, false, false, 2, nullptr, nullptr, joined_qkv | parallel_norms | no_kv_key},
+    {"gpt_neo", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, gelu_steps | plain_attention | no_kv_key},
+    {"opt", false, true, 0, 0, true, true, true, true, false, 2, nullptr, nullptr, relu | no_kv_key},
     {"phi", false, false, 0, 0, true, true, true, false, false, 1, nullptr, nullptr, gelu_steps},
     {"starcoder2", false, true, 2, 0, true, true, true, false, false, 2, nullptr, &kMistralWindow},
     {"mixtral", true, false, 8, 0, false, false, false, false, false, 2, &kMixtral},
-    {"qwen2_moe", true, false, 16, 0, true, false, false, false, false, 2, &kQwen2, &kQwenWindow},
+    {"qwen2_moe", true, false, 16, 0, true, false, false, false, false, 2, &kQwen2, &kQwenWindow, qkv_key},
     {"olmoe", true, false, 0, 0, false, false, false, false, true, 2, &kOlmoe, nullptr, whole_qk_norm},
     {"qwen3_moe", true, false, 4, 0, false, false, false, false, true, 2, &kQwen3, &kQwenWindow},
-    {"deepseek_v2", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV2},
-    {"deepseek_v3", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV3},
-    {"kimi_k2", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV3},
+    {"deepseek_v2", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV2, nullptr, own_norms},
+    {"deepseek_v3", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV3, nullptr, own_norms},
+    {"kimi_k2", true, false, 0, 0, false, false, false, false, true, 2, &kDeepSeekV3, nullptr, own_norms},
     {"phi3", true, false, 0, 0, false, false, false, false, false, 2, nullptr, &kGivenWindow, joined_qkv},
     {"smollm3", true, true, 4, 0, false, false, false, false, false, 2, nullptr},
     {"nemotron", false, false, 0, 0, false, false, true, false, false, 2, nullptr},
     {"olmo2", true, false, 0, 0, false, false, false, false, true, 2, nullptr, nullptr, whole_qk_norm | norms_in_32_bits},
-    {"bloom", false, true, 0, 0, true, true, true, false, false, 2, nullptr, nullptr, embedding_norm | joined_qkv | plain_attention},
+    {"bloom", false, true, 0, 0, true, true, true, false, false, 2, nullptr, nullptr,
+     embedding_norm | joined_qkv | plain_attention | no_kv_key},
     {"falcon", false, true, 0, 0, false, false, true, false, false, 1, nullptr, nullptr, falcon_keys | joined_qkv},
     {"gpt_oss", true, false, 8, 64, true, true, false, false, false, 2, &kGptOss, &kGptOssWindow,
      attention_sinks | limited_gate | plain_attention},
     {"glm4_moe", true, false, 8, 0, false, false, false, false, false, 2, &kGlm, nullptr, glm_keys},
-    {"qwen3_next", true, false, 2, 256, false, false, false, false, true, 2, &kQwen3Next, nullptr, linear_attention | norms_in_32_bits},
-    {"qwen3_5_text", true, false, 4, 256, false, false, false, false, true, 2, nullptr, nullptr, linear_attention | norms_in_32_bits},
-    {"qwen3_5_moe_text", true, false, 2, 256, false, false, false, false, true, 2, &kQwen35, nullptr, linear_attention | norms_in_32_bits},
-    {"llama4_text", true, false, 8, 128, false, false, false, false, false, 2, &kLlama4, &kLlama4Window},
+    {"qwen3_next", true, false, 2, 256, false, false, false, false, true, 2, &kQwen3Next, nullptr,
+     linear_attention | output_gate | norms_in_32_bits},
+    {"qwen3_5_text", true, false, 4, 256, false, false, false, false, true, 2, nullptr, nullptr,
+     linear_attention | output_gate | norms_in_32_bits},
+    {"qwen3_5_moe_text", true, false, 2, 256, false, false, false, false, true, 2, &kQwen35, nullptr,
+     linear_attention | output_gate | norms_in_32_bits},
+    {"llama4_text", true, false, 8, 128, false, false, false, false, false, 2, &kLlama4, &kLlama4Window, own_norms | llama4_keys},
+    // Cohere: one norm for both parts (a LayerNorm without a bias: its weights are those of the other kind); 2 without norms of queries
+    {"cohere", true, true, 0, 0, false, false, false, false, false, 1, nullptr, nullptr, whole_qk_norm},
+    {"cohere2", true, true, 0, 0, false, false, false, false, false, 1, nullptr, &kFourthFull},
+    {"ernie4_5", true, true, 2, 128, false, false, false, false, false, 2, nullptr},
+    {"ernie4_5_moe", true, true, 4, 0, false, false, false, false, false, 2, &kErnie},
+    {"minimax_m2", true, false, 8, 128, false, false, false, false, true, 2, &kMiniMax, nullptr, whole_qk_norm},
+    {"apertus", false, false, 0, 0, false, false, false, false, true, 2, nullptr},
+    {"glm4", true, false, 2, 128, true, false, false, false, false, 4, nullptr, nullptr, glm_keys},
+    {"exaone4", true, false, 0, 0, false, false, false, false, true, 2, nullptr, &kFourthFull},
+    {"olmo3", true, false, 0, 0, false, false, false, false, true, 2, nullptr, &kFourthFull, whole_qk_norm | norms_in_32_bits},
+    {"afmoe", true, false, 0, 128, false, false, false, false, true, 4, &kTrinity, &kTrinityWindow, output_gate},
 };
 
 // Structures that the formulas do not cover: better no answer than a wrong one.
 static constexpr Unsupported kUnsupported[] = {
+    {"interleave_moe_layer_step", "own_expert_rules"},  // Llama 4 alone means these two as they are read here
+    {"intermediate_size_mlp", "own_expert_keys"},
     {"moe_num_experts", "own_expert_rules"},
     {"num_moe_experts", "own_expert_rules"},
     {"moe_layer_frequency", "own_expert_rules"},
-    {"interleave_moe_layer_step", "own_expert_rules"},
-    {"intermediate_size_mlp", "own_expert_keys"},
+    {"zero_expert_num", "own_expert_rules"},  // LongCat-Flash
     {"ffn_config", "nested_feed_forward"},
+    {"moe", "nested_feed_forward"},            // Mistral's own params.json
+    {"block_configs", "nested_feed_forward"},  // Llama-Nemotron: widths of their own per layer
     {"mamba_d_state", "state_space"},
     {"ssm_state_size", "state_space"},
     {"state_size", "state_space"},
     {"linear_attn_config", "linear_attention"},
-    {"hc_count", "other_parts"},    // Qwen3.8-Flash-Next: several streams between layers,
-    {"ngram_size", "other_parts"},  // embeddings of several tokens at once
+    {"hc_count", "other_parts"},                     // Qwen3.8-Flash-Next: several streams between layers,
+    {"ngram_size", "other_parts"},                   // embeddings of several tokens at once
+    {"hidden_size_per_layer_input", "other_parts"},  // Gemma 3n, Gemma 4 E2B and E4B: an embedding for each layer
     {"attn_type_list", "mixed_attention"},
+    {"global_head_dim", "mixed_attention"},       // Gemma 4
+    {"compress_ratios", "mixed_attention"},       // DeepSeek-V4
+    {"hybrid_layer_pattern", "mixed_attention"},  // MiMo-V2
     {"conv_L_cache", "convolution"},
     {"is_encoder_decoder", "encoder"},
 };
+static constexpr std::ptrdiff_t kOfLlama4 = 2;
 // Attention to a selection of tokens that no formula here describes.
-static constexpr std::string_view kCountedAsFull[] = {"index_topk", "attention_types", "blocksparse_block_size", "sparse_config"};
+static constexpr std::string_view kCountedAsFull[] = {"index_topk", "attention_types", "blocksparse_block_size", "sparse_config",
+                                                      "sparse_attention_config"};
 // In a family without them.
 static constexpr Unsupported kExpertKeys[] = {
     {"num_local_experts", "experts_unlike_type"},
@@ -94,12 +123,28 @@ static constexpr Unsupported kLatent{"kv_lora_rank", "latent_unlike_type"};
 
 static constexpr std::string_view kLinear = "linear_num_key_heads";
 
-// Keys that Llama 4 alone means as they are read here.
-static constexpr std::string_view kOfLlama4[] = {"interleave_moe_layer_step", "intermediate_size_mlp"};
-
 static bool is_set(const Json& config, std::string_view key) {
     const auto value = config.find(std::string(key));
-    return value != config.end() && !value->is_null() && *value != Json(false) && *value != Json(0) && *value != Json(1);
+    if (value == config.end() || value->is_null()) return false;
+    if (value->is_boolean()) return value->get<bool>();
+    return !value->is_number() || (*value != Json(0) && *value != Json(1));
+}
+
+// What some files say of nothing special: MiniMax-M2 that each layer's attention is
+// full; Granite 4.0 the sizes of state spaces where no layer has one; ERNIE 4.5 its experts, in all layers from moe_layer_start_index on.
+static bool is_harmless(const Json& config, std::string_view key) {
+    const auto says = [&](const char* name, const char* what) {
+        const auto list = config.find(name);
+        return list == config.end() || list->dump().find(what) != std::string::npos;
+    };
+    const auto number = [&](const char* name) {
+        const auto value = config.find(name);
+        return value != config.end() && value->is_number_integer() ? value->get<std::int64_t>() : -1;
+    };
+    if (key == "attn_type_list") return !says("attn_type_list", "0");
+    if (key == "mamba_d_state") return !says("layer_types", "mamba");
+    const std::int64_t last = number("moe_layer_end_index");
+    return key == "moe_num_experts" && number("moe_k") > 0 && (last < 0 || last + 1 == number("num_hidden_layers"));
 }
 
 const Family* family_of(std::string_view type) {
@@ -120,8 +165,20 @@ static bool is_narrow(const std::string& type, const Json& config) {
     return type == "opt" && width != config.end() && hidden != config.end() && *width != *hidden;
 }
 
-Recognised recognise(const std::string& type, const Json& config) {
-    if (const Family* family = family_of(type); family != nullptr && !is_narrow(type, config)) return {family, true, {}};
+// Of a type with the layers of another one. The text part of a model that also sees has them: "qwen2_5_vl_text", "qwen3_vl_moe_text".
+static const Family* family_of_like(std::string type) {
+    if (type == "seed_oss") return family_of("qwen2");
+    if (type == "granite" || type == "ministral3") return family_of("llama");
+    const std::size_t vision = type.find("_vl");
+    if (vision == std::string::npos) return nullptr;
+    type.erase(vision, 3);
+    for (const char* part : {"_text", "_5"})
+        if (const std::size_t at = type.find(part); at != std::string::npos) type.erase(at, std::string_view(part).size());
+    return family_of(type);
+}
+
+static Recognised recognise_by_numbers(const std::string& type, const Json& config) {
+    if (const Family* family = family_of_like(type)) return {family, true, {}};
     // The activation tells two matrices from three: gated feed-forward parts use SiLU nearly everywhere, plain ones GELU or ReLU.
     const char* activation_key = config.contains("hidden_act") ? "hidden_act" : "activation_function";
     const auto activation = config.find(activation_key);
@@ -132,17 +189,22 @@ Recognised recognise(const std::string& type, const Json& config) {
     const bool experts =
         std::any_of(std::begin(kExpertKeys), std::end(kExpertKeys), [&](const Unsupported& one) { return is_set(config, one.key); });
     // Read by that family; `key`: what told it, "" where it was the numbers alone.
-    const auto like = [&](const char* family, std::string_view key) {
+    const auto like = [&](const char* other, std::string_view key) {
         Text why(key.empty() ? (type.empty() ? "import.no_type" : "import.unknown_type")
                              : (type.empty() ? "import.no_type.by_key" : "import.unknown_type.by_key"));
         if (!type.empty()) why.with("type", shown(Json(type)));
         if (!key.empty()) why.with("key", key);
-        return Recognised{family_of(family), false, why.with("like", family)};
+        return Recognised{family_of(other), false, why.with("like", other)};
     };
     if (is_set(config, kLinear)) return like(experts ? "qwen3_5_moe_text" : "qwen3_5_text", kLinear);
     if (plain) return like("gpt_neox", activation_key);
     if (latent) return like("deepseek_v3", kLatent.key);
     return like(experts ? "mixtral" : "llama", "");
+}
+
+Recognised recognise(const std::string& type, const Json& config) {
+    const Family* family = family_of(type);
+    return family != nullptr && !is_narrow(type, config) ? Recognised{family, true, {}} : apart(recognise_by_numbers)(type, config);
 }
 
 // Parts of the model_type of those that have an encoder alone (what has one beside a decoder says is_encoder_decoder), and of those with
@@ -182,15 +244,13 @@ static Unsupported what_it_is(const Json& config) {
 std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
     std::vector<Unsupported> found;
     const auto look = [&](const Unsupported& one) {
-        const bool own =
-            family.type == "llama4_text" && std::find(std::begin(kOfLlama4), std::end(kOfLlama4), one.key) != std::end(kOfLlama4);
-        if (!own && is_set(config, one.key)) found.push_back(one);
+        if (is_set(config, one.key) && !apart(is_harmless)(config, one.key)) found.push_back(one);
     };
     if (const Unsupported whole = what_it_is(config); !whole.key.empty()) found.push_back(whole);
     if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys), look);
     if (!family.latent()) look(kLatent);
     if (!family.has(linear_attention)) look({kLinear, "linear_attention"});
-    std::for_each(std::begin(kUnsupported), std::end(kUnsupported), look);
+    std::for_each(std::begin(kUnsupported) + (family.has(llama4_keys) ? kOfLlama4 : 0), std::end(kUnsupported), look);
     return found;
 }
 

@@ -9,11 +9,11 @@ namespace fourfold {
 
 // 0 = no default: such a key must be there where it is needed, or stands for "none".
 struct ExpertDefaults {
-    std::int64_t count, per_token;
-    std::int64_t ffn;                       // 0 = intermediate_size
-    std::int64_t shared_ffn, shared_count;  // width of all shared experts, or how many of them as wide as the others
-    std::int64_t leading_dense;             // first_k_dense_replace
-    std::int64_t groups = 0, groups_per_token = 0;
+    std::int16_t count, per_token;
+    std::int16_t ffn;                       // 0 = intermediate_size
+    std::int16_t shared_ffn, shared_count;  // width of all shared experts, or how many of them as wide as the others
+    std::int16_t leading_dense;             // first_k_dense_replace
+    std::int16_t groups = 0, groups_per_token = 0;
 };
 struct ExpertFamily {
     const char* count_key;  // of the names for the number of experts, its own
@@ -24,8 +24,8 @@ struct ExpertFamily {
 
 // Sliding-window attention: the defaults of the configuration class.
 struct WindowDefaults {
-    std::int64_t tokens;
-    std::int64_t full_every;  // every so many layers one attends to all tokens; 0 = none does
+    std::int16_t tokens;
+    std::int16_t full_every;  // every so many layers one attends to all tokens; 0 = none does
     bool needs_flag;          // only with use_sliding_window, and only in layers from max_window_layers on
 };
 
@@ -34,7 +34,7 @@ enum Trait : std::uint32_t {
     whole_qk_norm = 1,  // the norms of queries and keys read all heads at once
     attention_sinks = 2,
     embedding_norm = 4,
-    glm_keys = 8,       // attention_bias is of queries, keys and values alone, and use_qk_norm says whether these are normed
+    glm_keys = 8,       // attention_bias is of queries, keys and values alone
     falcon_keys = 16,   // keys of its own for heads, norms and biases
     gelu_gate = 32,     // the feed-forward part's gate is GELU, not SiLU
     limited_gate = 64,  // what the gate reads and what it multiplies are limited to a range first
@@ -42,25 +42,30 @@ enum Trait : std::uint32_t {
     gelu_steps = 256,   // GELU by its approximation, step by step (transformers: gelu_new)
     capped_logits = 512,
     relu = 1024,
-    norms_in_32_bits = 2048,  // transformers: Gemma's and OLMo 2's multiply by the scale in 32 bits
-    parallel_norms = 4096,    // unless use_parallel_residual says otherwise
-    plain_attention = 8192,   // transformers has no other attention for it
-    linear_attention = 16384  // some layers have linear attention, and the others a gate behind theirs
+    norms_in_32_bits = 2048,   // transformers: Gemma's and OLMo 2's multiply by the scale in 32 bits
+    parallel_norms = 4096,     // unless use_parallel_residual says otherwise
+    plain_attention = 8192,    // transformers has no other attention for it
+    linear_attention = 16384,  // some layers have linear attention
+    output_gate = 32768,       // a gate behind (full) attention
+    own_norms = 65536,         // use_qk_norm says something else: of latents, or of norms without weights
+    no_kv_key = 131072,        // no key for the heads of keys and values; others leave it out only by default
+    qkv_key = 262144,          // qkv_bias says whether queries, keys and values have biases
+    llama4_keys = 524288
 };
 
 struct Family {
     std::string_view type;
     bool gated;
     bool tied_by_default;             // class default of tie_word_embeddings
-    std::int64_t kv_heads_default;    // 0 = as many as query heads
-    std::int64_t head_dim_default;    // 0 = hidden size / heads
+    std::int16_t kv_heads_default;    // 0 = as many as query heads
+    std::int16_t head_dim_default;    // 0 = hidden size / heads
     bool qkv_bias, out_and_mlp_bias;  // biases where no key says otherwise
     bool layer_norm, learned_positions, qk_norm;
-    int norms_per_layer;
+    std::int8_t norms_per_layer;
     const ExpertFamily* experts;                             // nullptr = every layer is dense
     const WindowDefaults* window = nullptr;                  // nullptr = none without a key
     std::uint32_t traits = 0;                                // bits of Trait
-    std::int64_t heads_default = 0, vocabulary_default = 0;  // 0 = a config says them
+    std::int32_t heads_default = 0, vocabulary_default = 0;  // 0 = a config says them
 
     bool has(Trait trait) const { return (traits & trait) != 0; }
     bool latent() const { return experts != nullptr && experts->latent; }

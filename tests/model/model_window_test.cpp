@@ -68,7 +68,7 @@ TEST_CASE("windows: the keys of every family") {
         with(config_of("llama", 4), {{"attention_chunk_size", 8'192}, {"layer_types", types("chunked_attention", "full_attention", 2)}}));
     CHECK((chunks.model->window.chunks && chunks.model->window.tokens == 8'192 && windowed(chunks) == 2));
     CHECK(tests::import(config_of("llama", 4)).model->window.tokens == 0);
-    const Import unknown = tests::import(with(config_of("exaone4", 4), {{"sliding_window", 2'047}}));
+    const Import unknown = tests::import(with(config_of("some_new_thing", 4), {{"sliding_window", 2'047}}));
     CHECK(windowed(unknown) == 4);
     CHECK(unknown.assumed("layer_types") == "sliding_attention");
 }
@@ -92,7 +92,7 @@ TEST_CASE("windows: a model written down and read again has the same one") {
          {config_of("mistral", 4), with(config_of("mistral", 4), {{"sliding_window", nullptr}}), config_of("gemma3_text", 26),
           with(config_of("gemma2", 4), {{"sliding_window", nullptr}}),
           with(config_of("qwen3", 36), {{"use_sliding_window", true}, {"sliding_window", 4'096}}), config_of("qwen3", 36),
-          with(config_of("llama", 4), {{"attention_chunk_size", 64}}), with(config_of("exaone4", 4), {{"sliding_window", 2'047}})}) {
+          with(config_of("llama", 4), {{"attention_chunk_size", 64}}), with(config_of("some_new_thing", 4), {{"sliding_window", 2'047}})}) {
         const Import once = tests::import(config);
         const Import again = tests::import(canonical_config(*once.model));
         CAPTURE(config.dump());
