@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Fourfold } from '../core/api';
 import { catalog } from '../shared/test-data';
+import { tell } from '../words/words';
 import type { Given } from './arguments';
-import { inputOf, isLink } from './input';
+import { inputOf, isLink, readInput } from './input';
 import { jobKey, withOptions } from './job';
 
 test.each([
@@ -29,6 +30,18 @@ test('an argument is a link or a file', () => {
         false,
         false,
     ]);
+});
+
+test('what a config.json was taken for is said, class defaults are not', async () => {
+    const why = { id: 'import.unknown_type', args: { type: 'new', like: 'llama' } };
+    const assumed = [
+        { key: 'model_type', value: 'llama', why },
+        { key: 'tie_word_embeddings', value: false, why: { id: 'import.class_default', args: { type: 'llama' } } },
+    ];
+    const reader = { import_config: () => JSON.stringify({ ok: true, model: { model_type: 'llama' }, assumed }) } as unknown as Fourfold;
+    const read = await readInput('config.json', '{"model_type": "new"}', reader, catalog, {} as never);
+    expect(read.job).toEqual({ model: { model_type: 'llama' } });
+    expect(read.notes).toEqual([`model_type: ${tell(why)}`]);
 });
 
 test('a field by its name, by its short one, or by none', () => {

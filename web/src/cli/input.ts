@@ -1,7 +1,7 @@
 // What a file, standard input or an argument holds, and the part of a job that it gives.
 import type { Catalog, Imported, Json } from '../core/api';
 import { parseLink, request, unknownParts } from '../state/state';
-import { say } from '../words/words';
+import { say, tell } from '../words/words';
 import type { TextCore } from './asked';
 import type { Read } from './job';
 import { readScript, type Said } from './script';
@@ -38,6 +38,9 @@ export function inputOf(text: string): Input {
     }
 }
 
+// What the configuration class says is what its author means; the rest is a guess of ours, or is left out.
+const CLASS_DEFAULT = 'import.class_default';
+
 const nothing: Read = { job: {}, refusal: null, complaints: [], notes: [] };
 
 function readJob(text: string, core: TextCore): Read {
@@ -51,7 +54,13 @@ function readJob(text: string, core: TextCore): Read {
 function readConfig(text: string, core: TextCore): Read {
     const answer = core.import_config(text);
     const imported = JSON.parse(answer) as Imported;
-    return imported.ok ? { ...nothing, job: { model: imported.model } } : { ...nothing, refusal: answer };
+    if (!imported.ok) return { ...nothing, refusal: answer };
+    const doubtful = imported.assumed.filter(({ why }) => why.id !== CLASS_DEFAULT);
+    return {
+        ...nothing,
+        job: { model: imported.model },
+        notes: doubtful.map(({ key, why }) => say('cli.problem', { option: key, text: tell(why) })),
+    };
 }
 
 function readQuery(query: string, catalog: Catalog): Read {
