@@ -191,6 +191,7 @@ void Import::keep_said(std::initializer_list<std::string_view> besides) {
         if (said || std::find(besides.begin(), besides.end(), field) != besides.end()) kept[field] = value;
     }
     job = std::move(kept);
+    partial = true;
 }
 
 void Import::settle() {
@@ -276,6 +277,7 @@ Json to_json(const Import& import) {
     }
     return Object()
         .add("job", import.job)
+        .add("partial", import.partial)
         .add("keys", std::move(keys))
         .add("asked", Json(import.asked))
         .add("refused", texts(import.refused))

@@ -37,6 +37,7 @@ class Import {
     std::vector<std::string> asked;                // what must be known and is not there
     std::vector<std::string> touched;              // names that some entry hangs on
     std::vector<Entry> misread;                    // what is to be a number and is none
+    bool partial = false;                          // what is not said stands elsewhere: no default holds
     std::map<std::string, std::string> answers{};  // what was asked for before
     // Keys that a reader looked for, there or not.
     mutable std::set<std::string, std::less<>> sought{};

@@ -106,6 +106,23 @@ std::string fenced(std::string_view text) {
     return some ? all : "";
 }
 
+// Fields of the job that "set" says, and no line of the text.
+Json answered_in(const Import& in, const Json& set) {
+    constexpr std::pair<const char*, const char*> kAnswers[] = {
+        {"gpus", "gpus"}, {"sequence_length", "seq_length"}, {"micro_batch", "micro_batch_size"}, {"global_batch", "global_batch_size"}};
+    Json fields = Json::array();
+    for (const auto& [field, key] : kAnswers) {
+        const auto is_said = [&, name = std::string_view(field)](const Entry& entry) {
+            return entry.line > 0 && entry.fate == Fate::used &&
+                   std::find(entry.fields.begin(), entry.fields.end(), name) != entry.fields.end();
+        };
+        if (in.job.contains(field) && (set.contains(field) || set.contains(key)) &&
+            std::none_of(in.entries.begin(), in.entries.end(), is_said))
+            fields.push_back(field);
+    }
+    return fields;
+}
+
 // A script, or settings; nothing where no format is recognised.
 std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const auto entries = request.find("entries"), text = request.find("text");
@@ -156,6 +173,7 @@ Json import_answer(const Json& request, Problems& problems) {
         Json job = to_json(one.in);
         job["title"] = one.title;
         job["line"] = one.line;
+        job["answered"] = answered_in(one.in, request.value("set", Json::object()));
         jobs.push_back(std::move(job));
     }
     return Object()

@@ -177,6 +177,9 @@ void MegatronArguments::number(const char* name, std::int64_t value) { flag(name
 void MegatronArguments::number(const char* name, std::int64_t value, std::int64_t usual) {
     if (value != usual) number(name, value);
 }
+void MegatronArguments::degree(const char* name, std::int64_t value, std::int64_t usual) {
+    if (value != usual || job.exported.whole) number(name, value);
+}
 void MegatronArguments::when(bool on, const char* name) {
     if (on) flag(name);
 }

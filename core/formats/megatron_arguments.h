@@ -25,6 +25,8 @@ class MegatronArguments : public Writing {
     void number(const char* name, std::int64_t value);
     // Left out where the value is what Megatron-LM takes by itself.
     void number(const char* name, std::int64_t value, std::int64_t usual);
+    // The same, but written where the whole plan is asked for.
+    void degree(const char* name, std::int64_t value, std::int64_t usual = 1);
     void when(bool on, const char* name);
     bool knows(std::string_view flag) const;                     // the asked release
     bool is_from(int minor) const { return release_ >= minor; }  // 0.`minor` or newer

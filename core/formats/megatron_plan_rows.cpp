@@ -39,7 +39,8 @@ static void write_ends(To& to, Name) {
 // A listed layout says how many chunks there are. Before there was a number of chunks, there was one of the layers of each, for equal ones.
 static void write_chunks(To& to, Name field) {
     const Plan& p = to.plan;
-    if (p.virtual_stages == 1) return;
+    const bool whole = to.job.exported.whole && p.pipeline_parallel > 1;  // one chunk, then
+    if (p.virtual_stages == 1 && (!whole || listed_layout(to.model, to.plan))) return;
     if (listed_layout(to.model, to.plan)) {
         if (!takes_layout(to)) to.leave_field(field);
     } else if (to.knows("--num-virtual-stages-per-pipeline-rank") || has_uneven_ends(p)) {
@@ -181,8 +182,8 @@ static void write_offload_target(To& to, Name field) {
 // Without experts neither has an effect. Where nothing is said, experts are split as the rest of a layer.
 static void write_expert_degrees(To& to, Name) {
     if (to.model.experts.count == 0) return;
-    to.number("--expert-model-parallel-size", to.plan.expert_parallel, 1);
-    to.number("--expert-tensor-parallel-size", to.plan.expert_tensor_parallel, to.plan.tensor_parallel);
+    to.degree("--expert-model-parallel-size", to.plan.expert_parallel);
+    to.degree("--expert-tensor-parallel-size", to.plan.expert_tensor_parallel, to.plan.tensor_parallel);
 }
 
 static bool sends_to_experts(const To& to) { return to.model.experts.count > 0 && to.plan.expert_parallel > 1; }
@@ -315,10 +316,10 @@ static constexpr MegatronRow kPlanRows[] = {
     {"sequence_length", [](To& to, Name) { to.number("--seq-length", to.plan.sequence_length); }},
     {"micro_batch", [](To& to, Name) { to.number("--micro-batch-size", to.plan.micro_batch); }},
     {"global_batch", [](To& to, Name) { to.number("--global-batch-size", to.plan.global_batch); }},
-    {"tensor_parallel", [](To& to, Name) { to.number("--tensor-model-parallel-size", to.plan.tensor_parallel, 1); }},
+    {"tensor_parallel", [](To& to, Name) { to.degree("--tensor-model-parallel-size", to.plan.tensor_parallel); }},
     {"sequence_parallel", write_sequence},
-    {"context_parallel", [](To& to, Name) { to.number("--context-parallel-size", to.plan.context_parallel, 1); }},
-    {"pipeline_parallel", [](To& to, Name) { to.number("--pipeline-model-parallel-size", to.plan.pipeline_parallel, 1); }},
+    {"context_parallel", [](To& to, Name) { to.degree("--context-parallel-size", to.plan.context_parallel); }},
+    {"pipeline_parallel", [](To& to, Name) { to.degree("--pipeline-model-parallel-size", to.plan.pipeline_parallel); }},
     {"virtual_stages", write_chunks},
     {"virtual_stage_group", write_group},
     {"layout", write_layout},

@@ -75,8 +75,8 @@ static void read_recompute(Import& in) {
     const bool old_full = in.on("checkpoint_activations", "recompute");
     auto granularity = in.text("recompute_granularity", "recompute");  // None says that nothing is
     if (!granularity) granularity = in.text("activations_checkpoint_granularity", "recompute");
-    auto method =
-        in.has("recompute_method") ? in.text("recompute_method", "recompute") : in.text("activations_checkpoint_method", "recompute");
+    auto method = in.text("recompute_method", "recompute");
+    if (!method) method = in.text("activations_checkpoint_method", "recompute");
     const auto layers =
         in.whole({"recompute_num_layers", "activations_checkpoint_num_layers", "checkpoint_num_layers"}, "recompute_layers");
     if (method == "null" || method == "None") method.reset();  // as Hydra writes it

@@ -47,6 +47,7 @@ ExportAsked read_export(FieldReader& reader, Problems& problems) {
     const ConfigFormatRow& row = kRows[static_cast<std::size_t>(asked.format)];
     reader.choice({"release"}, asked.release, kReleaseChoices);
     read_hosts(reader, asked, problems);
+    reader.boolean({"whole|-"}, asked.whole);
     const auto elsewhere = [&](const char* field, const char* format) {
         problems.push_back({field, "not_here", nullptr, Text("problem.export_elsewhere").with("label", row.label),
                             Text("suggestion.export_format").with("format", format), nullptr});

@@ -27,6 +27,7 @@ struct ExportAsked {
     ConfigFormat format = ConfigFormat::megatron_lm;
     int release = -1;                // an index of kReleaseChoices; -1 = not asked for
     std::vector<std::string> hosts;  // one per node, in the order of their ranks; empty = any
+    bool whole = false;              // degrees of 1 too
 };
 ExportAsked read_export(FieldReader& reader, Problems& problems);
 

@@ -143,6 +143,7 @@ void check_requests() {
     chosen["format"] = "megatron-lm-slurm";
     chosen["release"] = "0.12";
     chosen["hosts"] = Json::array({"node1"});
+    chosen["whole"] = true;
     CHECK(at(checked("export_plan", chosen), "ok") == true);
     CHECK(
         at(checked("import_plan",

@@ -254,3 +254,13 @@ TEST_CASE("NeMo 1: LoRA at the command without a degree of parallelism") {
     CHECK(some(job, {"sequence_length", "global_batch", "micro_batch", "precision", "trained"}) ==
           R"(sequence_length=2048 global_batch=4 micro_batch=1 precision="bf16" trained="lora")");
 }
+
+TEST_CASE("recipes: what they do not say is not known, and an answer is no line of the text") {
+    const Json job = tests::first_of("cfg.model.tensor_model_parallel_size = 4\ncfg.train.micro_batch_size = 2\n",
+                                     {{"gpus", "64"}, {"sequence_length", "4096"}, {"micro_batch", "1"}});
+    CHECK(some(job, {"gpus", "sequence_length", "micro_batch"}) == "gpus=64 sequence_length=4096 micro_batch=2");
+    CHECK((job["partial"] == true && job["answered"] == json(R"(["gpus", "sequence_length"])")));
+    const Json null = bridge_job("model.recompute_granularity = None\nmodel.recompute_method = None\n");
+    for (const Json& key : null["keys"])
+        if (key["key"].get<std::string>().find("recompute") != std::string::npos) CHECK(key["fields"] == json(R"(["recompute"])"));
+}

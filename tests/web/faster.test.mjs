@@ -128,6 +128,73 @@ test('megatron: other names of an argument and defaults that the script says are
     assert.ok(Math.abs(next.step_seconds / (said ?? best).step_seconds - 1) < 1e-9, changes);
 });
 
+// The same in Python, where an override is a line that sets it.
+const PYTHON = { null: 'None', true: 'True', false: 'False' };
+function changedPython(text, changes, object) {
+    const lines = text.trimEnd().split('\n');
+    const start = lines.pop();
+    for (const change of changes.split('\n')) {
+        const [, sign, key, value] = /^([-+]) ([\w.]+)=(.*)$/.exec(change);
+        if (sign === '+') lines.push(`${object}.${key} = ${PYTHON[value] ?? (/^[\d.]+$|^(None|True|False|torch\..*)$/.test(value) ? value : JSON.stringify(value.replace(/['"]/g, '')))}`);
+        else lines.splice(lines.findIndex((line) => line === `${object}.${key} = ${value}`), 1);
+    }
+    return `${[...lines, start].join('\n')}\n`;
+}
+const NEMO = `import nemo_run as run
+from nemo.collections import llm
+recipe = llm.llama31_405b.pretrain_recipe(name="l405", num_nodes=72, num_gpus_per_node=8)
+recipe.trainer.strategy.tensor_model_parallel_size = 8
+recipe.trainer.strategy.pipeline_model_parallel_size = 9
+recipe.trainer.strategy.virtual_pipeline_model_parallel_size = 7
+recipe.trainer.strategy.context_parallel_size = 2
+recipe.data.global_batch_size = 252
+run.run(recipe, executor=run.SlurmExecutor(nodes=72))
+`;
+const bridge = (model, lines) => `from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+cfg = ${model}_pretrain_config()
+${lines.join('\n')}
+pretrain(cfg, forward_step)
+`;
+const HALF = `GPT_ARGS="
+    --tensor-model-parallel-size 4 \\
+    --pipeline-model-parallel-size 2 \\
+    --num-layers 32 \\
+    --hidden-size 4096 \\
+    --num-attention-heads 32 \\
+    --seq-length 4096 \\
+    --micro-batch-size 1 \\
+    --global-batch-size 256 \\
+`;
+// What nobody says is the recipe's, or of the script's other half: no text of which all is known.
+const PARTS = [
+    ['nemo2.py', NEMO, ['--seq', '8192', '--mb', '1'], (text, changes) => changedPython(text, changes, 'recipe')],
+    ['bridge.py', bridge('qwen3_235b_a22b', ['cfg.train.global_batch_size = 2048']), ['--gpus', '256', '--seq', '4096', '--mb', '1'], (text, changes) => changedPython(text, changes, 'cfg')],
+    ['own.py', bridge('llama3_70b', ['cfg.train.global_batch_size = 128', 'cfg.train.micro_batch_size = 1', 'cfg.model.seq_length = 8192']), ['--gpus', '64'], (text, changes) => changedPython(text, changes, 'cfg')],
+    ['half.sh', HALF, ['--set', 'vocab_size=32000', '--gpus', '8'], changed],
+];
+const SPLIT = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'expert_parallel', 'micro_batch', 'virtual_stages', 'recompute', 'zero', 'sequence_parallel'];
+for (const [name, text, options, edited] of PARTS) {
+    test(`${name} says a part: what is said to change is the whole plan`, () => {
+        const read = (file, said) => {
+            writeFileSync(join(folder, name), file);
+            const answer = JSON.parse(fourfold(['fit', name, ...GPU, ...said, '--json']));
+            return { ...answer, printed: fourfold(['fit', name, ...GPU, ...said]) };
+        };
+        const answer = read(text, options);
+        const isAnswer = (i) => ['--seq', '--mb'].includes(options[i]); // the change says it too
+        const { plan, chose, changes } = answer.faster;
+        assert.ok(chose !== null && !answer.printed.includes('As it stands'), answer.printed);
+        assert.ok(changes.split('\n').every((line) => !line.startsWith('- ') || text.includes(line.slice(2).replace(/[= ].*/, ''))), changes);
+        const meant = plan ?? { ...answer.job, step_seconds: answer.step_seconds };
+        const next = read(edited(text, changes), options.filter((_, i) => !isAnswer(i) && !isAnswer(i - 1)));
+        assert.ok(Math.abs(next.step_seconds / meant.step_seconds - 1) < 1e-9, `${next.step_seconds} for ${meant.step_seconds}\n${changes}`);
+        assert.deepEqual(SPLIT.map((field) => [field, next.job[field]]), SPLIT.map((field) => [field, meant[field]]));
+        if (name === 'half.sh') return; // Megatron-LM has no flag that says that nothing is recomputed
+        assert.deepEqual([next.faster, next.printed.includes('As it stands, it fits')], [null, true]);
+    });
+}
+
 test('the text says both times, and the changes; a file that starts no training has none', () => {
     const text = fit(slow('nanotron', FORMATS[4][1]), 'plan', 'nanotron');
     assert.match(text, /\n\nHow fast it is\n\nAs it stands, it fits: [^\n]* a step\.\nOn the same GPUs, [^\n]*\n\nWhat to change, as nanotron writes it:\n {2}parallelism:\n- {3}dp: 1\n/);

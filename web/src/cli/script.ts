@@ -110,6 +110,6 @@ export async function readScript(name: string, text: string, core: TextCore, cat
         complaints: withSlips(complaints, plan),
         notes,
         isOpen: complaints.length > plan.refused.length,
-        script: { format: script.format, keys: plan.keys },
+        script: { ...plan, format: script.format },
     };
 }

@@ -881,6 +881,8 @@ export type ImportedPlan = {
     title: string;
     line: number;
     job: ImportedJob;
+    partial: boolean;
+    answered: string[];
     keys: ImportedKey[];
     asked: AskedKey[];
     refused: Text[];
@@ -1059,6 +1061,7 @@ export type ExportRequest = JobRequest & {
     format?: ConfigFormatAsked;
     release?: MegatronRelease;
     hosts?: string[];
+    whole?: boolean;
 };
 
 // "megatron-lm": a script for bash that starts Megatron-LM with torchrun; "megatron-lm-slurm": the same as a batch script for sbatch; "megatron-bridge": overrides of a recipe, for its command; "nemo-2": a command that calls a recipe; "torchtitan": TOML; "nanotron": YAML; "deepspeed": JSON; "accelerate": YAML.

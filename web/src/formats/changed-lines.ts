@@ -122,11 +122,19 @@ function difference(before: readonly Line[], after: readonly Line[], shown: Show
     ];
 }
 
-// `said`: what the reader's file has. `held`: what it must say, as it stands in both texts.
-export function changedLines(from: string, to: string, said: readonly Said[], held: RegExp | null = null): string {
+// `said`: what the reader's file has. `held`: what it must say, as it stands in both texts; `open`: so does what has one of these keys.
+export function changedLines(
+    from: string,
+    to: string,
+    said: readonly Said[],
+    held: RegExp | null = null,
+    open: readonly Said[] = [],
+): string {
     const shape = formatOf(to);
     const linesOf = (line: Line, keys: readonly Said[]) => [...new Set(keys.map((one) => quoted(line.text, one, shape)))];
-    const exact = ({ path }: Line) => said.filter(({ key }) => (shape === 'text' ? nameOf(key) === nameOf(path) : key === path));
+    const of = ({ path }: Line, keys: readonly Said[]) =>
+        keys.filter(({ key }) => (shape === 'text' ? nameOf(key) === nameOf(path) : key === path));
+    const exact = (line: Line) => of(line, said);
     const shown: Shown = {
         own: (line) => {
             const found = exact(line);
@@ -134,7 +142,7 @@ export function changedLines(from: string, to: string, said: readonly Said[], he
             return found.length > 0 ? linesOf(line, found) : near ? [line.text] : [];
         },
         exactly: (line) => linesOf(line, exact(line)),
-        held: ({ text }) => held?.test(text) === true,
+        held: (line) => held?.test(line.text) === true || of(line, open).length > 0,
     };
     return difference(treeOf(from, shape), treeOf(to, shape), shown).join('\n');
 }

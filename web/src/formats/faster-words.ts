@@ -4,10 +4,12 @@ import { wholePlan } from '../shared/plan-words';
 import { say, tell } from '../words/words';
 import type { Found } from './find-faster';
 
-export const stateText = (own: Estimate, times: number): string =>
-    times > 1
-        ? say('paste.faster.died', { share: times - 1, time: own.step_seconds })
-        : say('paste.faster.own', { fit: own.class, used: own.whole_bytes, card: own.card_bytes, time: own.step_seconds });
+export function stateText(catalog: Catalog, own: Estimate, { times, chose }: Found): string {
+    const { class: fit, whole_bytes: used, card_bytes: card, step_seconds: time } = own;
+    if (times > 1) return say('paste.faster.died', { share: times - 1, time });
+    if (!chose) return say('paste.faster.own', { fit, used, card, time });
+    return say('paste.faster.chose', { what: chose, plan: wholePlan(catalog, own.job, own.data_parallel), fit, used, card, time });
+}
 
 export const titleText = ({ own }: Found): string => say(own ? 'paste.faster.title' : 'paste.faster.cannot');
 
@@ -17,7 +19,8 @@ export const planText = (catalog: Catalog, best: RankedPlan, times: number): str
 export const saidText = (catalog: Catalog, { label }: ConfigFormatRow, said: RankedPlan, times: number): string =>
     say('paste.faster.said', { label, time: said.step_seconds, plan: wholePlan(catalog, said), used: said.whole_bytes * times });
 
-export const changeText = ({ label }: ConfigFormatRow): string => say('paste.faster.change', { label });
+export const changeText = ({ label }: ConfigFormatRow, best: RankedPlan | null): string =>
+    say(best ? 'paste.faster.change' : 'paste.faster.state', { label });
 
 export const noneText = ({ own, times }: Found): string =>
     say(own?.class === 'fits' && times === 1 ? 'paste.faster.none' : 'paste.faster.none_fits');
@@ -26,13 +29,14 @@ export const noneText = ({ own, times }: Found): string =>
 export function fasterText(found: Found, catalog: Catalog): string {
     const { own, best, format, changes, left_out, said, times } = found;
     if (!own && !best) return '';
-    const lines = [titleText(found), '', ...(own ? [stateText(own, times)] : []), best ? planText(catalog, best, times) : noneText(found)];
-    if (best && own) {
+    const lines = [titleText(found), '', ...(own ? [stateText(catalog, own, found)] : [])];
+    if (best || !changes) lines.push(best ? planText(catalog, best, times) : noneText(found));
+    if ((best || changes) && own) {
         if (format === null) lines.push(say('paste.faster.not_written'));
         if (format && left_out.length > 0)
             lines.push('', say('paste.faster.left_out', { label: format.label }), ...left_out.map((one) => `  ${tell(one)}`));
         if (format && said) lines.push('', saidText(catalog, format, said, times));
-        if (format && changes) lines.push('', changeText(format), changes);
+        if (format && changes) lines.push('', changeText(format, best), changes);
     }
     return lines.join('\n');
 }

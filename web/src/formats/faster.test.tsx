@@ -11,12 +11,14 @@ const ranked = goodOf('rank', 'rank-70b');
 const script = goodOf('export_plan', 'export-70b');
 const fastest = ranked.plans.step_seconds?.[0] ?? 0;
 
+const importPlan = async () => pasted; // of what is written anew
+
 const shown = (seconds: number, text: string) => {
     const exportPlan = vi
         .fn()
         .mockResolvedValueOnce(script)
         .mockResolvedValueOnce({ ...script, text });
-    const asks = { estimate: async () => ({ ...own, step_seconds: seconds }), rank: async () => ranked, exportPlan };
+    const asks = { estimate: async () => ({ ...own, step_seconds: seconds }), rank: async () => ranked, exportPlan, importPlan };
     return show(<Faster page={pageOf()} plan={plan} script={pasted} asks={asks as never} />);
 };
 
@@ -36,7 +38,7 @@ test('what the format cannot say is listed, and the fastest plan that it can say
     const exportPlan = vi.fn().mockResolvedValue({ ...script, text: 'pp: 1', left_out: [] });
     exportPlan.mockResolvedValueOnce({ ...script, text: 'pp: 1' }).mockResolvedValueOnce({ ...script, text: 'pp: 4', left_out: [left] });
     exportPlan.mockResolvedValueOnce({ ...script, text: 'pp: 1' }).mockResolvedValueOnce({ ...script, text: 'tp: 2', left_out: [] });
-    const asks = { estimate: async () => ({ ...own, step_seconds: 2 * fastest }), rank, exportPlan };
+    const asks = { estimate: async () => ({ ...own, step_seconds: 2 * fastest }), rank, exportPlan, importPlan };
     const said = { ...plan, keys: plan.keys.slice(0, 1).map((key) => ({ ...key, key: 'pp', value: '1' })) };
     const { text } = show(<Faster page={pageOf()} plan={said} script={{ ...pasted, format: 'deepspeed' }} asks={asks as never} />);
     await vi.waitFor(() =>

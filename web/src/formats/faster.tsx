@@ -19,7 +19,7 @@ interface Props {
 }
 
 function Changes({ catalog, found }: { catalog: Catalog; found: Found }) {
-    const { changes, format, left_out, said } = found;
+    const { best, changes, format, left_out, said } = found;
     if (!format) return <p class="note">{say('paste.faster.not_written')}</p>;
     return (
         <>
@@ -36,7 +36,7 @@ function Changes({ catalog, found }: { catalog: Catalog; found: Found }) {
             {said && <p>{saidText(catalog, format, said, found.times)}</p>}
             {changes && (
                 <>
-                    <p>{changeText(format)}</p>
+                    <p>{changeText(format, best)}</p>
                     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by keyboard */}
                     <pre tabIndex={0}>{changes}</pre>
                     <p class="acts">
@@ -55,7 +55,7 @@ export function Faster({ page, plan, script, asks }: Props) {
         let stale = false;
         setFound(null);
         const job = request(jobOfScript(page.job, page.catalog, plan));
-        Promise.all([findFaster(job, { format: script.format, keys: plan.keys }, page.catalog, asks), fetchWords('formats')]).then(
+        Promise.all([findFaster(job, { ...plan, format: script.format }, page.catalog, asks), fetchWords('formats')]).then(
             ([answer]) => !stale && setFound(answer),
             () => !stale && setFound(NOTHING), // the page says so: a crash has its own notice
         );
@@ -64,19 +64,19 @@ export function Faster({ page, plan, script, asks }: Props) {
         };
     }, [plan]);
     if (!found) return <p class="note">{say('paste.faster.coming')}</p>;
-    const { own, problems, best } = found;
+    const { own, problems, best, changes } = found;
     if (!own && problems.length === 0) return null;
     return (
         <section class="faster" aria-labelledby="faster-title">
             <h3 id="faster-title">{titleText(found)}</h3>
-            {own && <p>{stateText(own, found.times)}</p>}
+            {own && <p>{stateText(page.catalog, own, found)}</p>}
             {problems.map((problem) => (
                 <p key={problem.field + problem.rule} class="wrong">
                     {problemText(problem)}
                 </p>
             ))}
-            <p>{best ? planText(page.catalog, best, found.times) : own && noneText(found)}</p>
-            {best && own && <Changes catalog={page.catalog} found={found} />}
+            {(best || !changes) && <p>{best ? planText(page.catalog, best, found.times) : own && noneText(found)}</p>}
+            {(best || changes) && own && <Changes catalog={page.catalog} found={found} />}
         </section>
     );
 }

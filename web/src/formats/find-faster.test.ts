@@ -1,12 +1,19 @@
 import { expect, test, vi } from 'vitest';
 import type { ConfigFormatRow, ImportedKey, ImportFormat, JobRequest, Text } from '../core/api';
 import { catalog, goodOf, refusalOf } from '../shared/test-data';
-import { type Asks, findFaster } from './find-faster';
+import { type Asks, findFaster, type Start } from './find-faster';
 
 const estimate = goodOf('estimate', 'llama-70b-64-h100');
 const ranked = goodOf('rank', 'rank-70b');
 const exported = goodOf('export_plan', 'export-deepspeed');
-const job: JobRequest = { model: 'llama-3.1-70b', gpu: 'h100-sxm-80gb', gpus: 64, tensor_parallel: 8, pipeline_parallel: 1 };
+const job = {
+    ...estimate.job,
+    model: 'llama-3.1-70b',
+    gpu: 'h100-sxm-80gb',
+    gpus: 64,
+    tensor_parallel: 8,
+    pipeline_parallel: 1,
+} as JobRequest;
 const fastest = ranked.plans.step_seconds?.[0] ?? 0;
 
 const leftOut = (field: string, value: number): Text => ({
@@ -40,7 +47,14 @@ function asking({ own = 2 * fastest, plans = () => fastest, lacks = () => [] }: 
 }
 const isOwn = (of: JobRequest): boolean => of.pipeline_parallel === 1;
 const keyOf = (key: string, value: string): ImportedKey => ({ key, value, line: 1, fate: 'used', fields: [], names: [] });
-const find = (asks: Asks, format: ImportFormat = 'deepspeed') => findFaster(job, { format, keys: [keyOf('pp', '1')] }, catalog, asks);
+const startOf = (format: ImportFormat, keys: ImportedKey[]): Start => ({
+    format,
+    keys,
+    job: job as Start['job'],
+    partial: false,
+    answered: [],
+});
+const find = (asks: Asks, format: ImportFormat = 'deepspeed') => findFaster(job, startOf(format, [keyOf('pp', '1')]), catalog, asks);
 
 test('clearly faster: the plan, and both plans written in the format of the run', async () => {
     const { asks, rank, exportPlan } = asking({});
@@ -144,7 +158,7 @@ test('flags that say what changes, and that no written file has, are taken out; 
             const answer = { ...estimate, job: { ...estimate.job, ...of }, step_seconds: 2 * fastest };
             return (of === job ? { ...answer, job: { ...answer.job, recompute }, data_parallel: copies } : answer) as never;
         };
-        const start = { format: 'megatron-lm' as const, keys: [stages, other, ...keys] };
+        const start = startOf('megatron-lm', [stages, other, ...keys]);
         return (await findFaster(job, start, catalog, { ...asks, estimate: mine })).changes;
     };
     const moved = `- --pipeline-model-parallel-size 1\n+ --pipeline-model-parallel-size ${ranked.plans.pipeline_parallel?.[0]}`;
@@ -165,7 +179,7 @@ test('of three flags that say the chunks of a GPU the change names the one that 
         const { asks, exportPlan } = asking({});
         exportPlan.mockImplementation(async (of: JobRequest) => ({ ...exported, text: isOwn(of) ? from : to, left_out: [] }));
         const said = [key('pipeline-model-parallel-size', '12'), ...keys];
-        return (await findFaster(job, { format: 'megatron-lm', keys: said }, catalog, asks)).changes;
+        return (await findFaster(job, startOf('megatron-lm', said), catalog, asks)).changes;
     };
     const stages = '- --pipeline-model-parallel-size 12\n+ --pipeline-model-parallel-size 8\n';
     const taken = '- --num-layers-per-virtual-pipeline-stage 1\n';
@@ -193,4 +207,46 @@ test('of three flags that say the chunks of a GPU the change names the one that 
     expect(await changes(megatron(8, 1), overlapped, [shared])).toBe(`- --moe-shared-expert-overlap\n${added}`);
     expect(await changes(megatron(8, 1), overlapped, [])).toBe(added);
     expect(await changes(overlapped, overlapped, [shared])).toBe('');
+});
+
+// A recipe that says its stages alone; the core reads what is written, key by key.
+const OF_KEYS: { [key: string]: string } = { pp: 'pipeline_parallel', tp: 'tensor_parallel', rc: 'recompute', drop: 'hidden_dropout' };
+function recipe(said: Partial<JobRequest>, plans: number) {
+    const run = { ...job, tensor_parallel: 'auto', recompute: 'auto', ...said } as JobRequest;
+    const { asks, exportPlan } = asking({ plans: () => plans });
+    const estimated: Asks['estimate'] = async (of) => ({ ...estimate, job: { ...estimate.job, ...of }, step_seconds: fastest }) as never;
+    exportPlan.mockImplementation(async (of: JobRequest) => ({
+        ...exported,
+        text: `pp=${of.pipeline_parallel}\ntp=2\nrc=null\ndrop=0.0\n`,
+        left_out: [],
+    }));
+    const keys = Object.entries(OF_KEYS).map(([key, field]) => ({ ...keyOf(key, ''), fields: [field] }));
+    const importPlan = async () => ({ ok: true, jobs: [{ keys }] }) as never;
+    const { tensor_parallel: _, recompute: __, ...rest } = job as Start['job'];
+    const start = { ...startOf('megatron-bridge', [keyOf('pp', '1')]), job: { ...rest, ...said } as Start['job'], partial: true };
+    return findFaster(run, start, catalog, { ...asks, estimate: estimated, importPlan });
+}
+
+test('what a recipe does not say is no plan of its own: all of the other plan that is searched is said, though both files have it', async () => {
+    const stages = ranked.plans.pipeline_parallel?.[0];
+    const open = await recipe({}, fastest / 4);
+    expect([open.chose, open.changes]).toEqual(['split', `- pp=1\n+ pp=${stages}\n+ tp=2\n+ rc=null`]);
+    const part = await recipe({ tensor_parallel: 8 }, fastest / 4);
+    expect([part.chose, part.changes]).toEqual(['recompute', `- pp=1\n+ pp=${stages}\n+ rc=null`]);
+});
+
+test('a plan that was chosen is not compared with itself: what the recipe must say to have it', async () => {
+    const found = await recipe({}, 4 * fastest);
+    expect([found.best, found.chose, found.changes]).toEqual([null, 'split', '+ tp=2\n+ rc=null']);
+    const said = await recipe({ tensor_parallel: 8, recompute: 'none' }, 4 * fastest);
+    expect([said.best, said.chose, said.changes]).toEqual([null, null, '']);
+});
+
+test('an answer is no line of the text: it is said, and not taken out', async () => {
+    const { asks } = asking({ plans: () => fastest / 4 });
+    const keys = [{ ...keyOf('pp', '1'), line: 0, fields: ['pipeline_parallel'] }];
+    const start = { ...startOf('deepspeed', keys), answered: ['pipeline_parallel'] };
+    const importPlan = async () => ({ ok: true, jobs: [{ keys }] }) as never;
+    const { changes } = await findFaster(job, start, catalog, { ...asks, importPlan });
+    expect(changes).toBe(`+ pp: ${ranked.plans.pipeline_parallel?.[0]}`);
 });

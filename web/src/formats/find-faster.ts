@@ -3,7 +3,7 @@ import type {
     Catalog,
     ConfigFormatRow,
     Estimate,
-    ImportedKey,
+    ImportedPlan,
     ImportFormat,
     JobRequest,
     Only,
@@ -13,30 +13,40 @@ import type {
 } from '../core/api';
 import type { Core } from '../core/client';
 import { lineOf } from '../shared/answer-words';
-import { allAuto } from '../state/state';
+import { allAuto, DEGREES } from '../state/state';
 import { planAt, rows, settingsOf } from '../store/ranked';
 import { changedLines } from './changed-lines';
 import { withOwnFlags } from './own-flags';
 
-export type Asks = Pick<Core, 'estimate' | 'rank' | 'exportPlan'>;
+export type Asks = Pick<Core, 'estimate' | 'rank' | 'exportPlan'> & Pick<typeof import('./reader'), 'importPlan'>;
 
 export interface Found {
     own: Estimate | null;
+    chose: 'split' | 'recompute' | null; // what of the own plan the text leaves open, and Fourfold chose
     problems: readonly Problem[]; // why the run's own plan cannot be
     best: RankedPlan | null; // the fastest on the same GPUs, where it is clearly faster or the own one does not run, or may not; of equally fast ones one that the format can say
     format: ConfigFormatRow | null; // the run's own one; null: it is read and not written
     left_out: readonly Text[]; // what that format cannot say of the fastest plan
     said: RankedPlan | null; // where there is such: the fastest of which it can say all, if that is clearly faster too
     times: number; // bytes that the run needed by its log, for each one that is counted
-    changes: string; // to the plan that it can say, in the format's own syntax
+    changes: string; // to the plan that it can say, in the format's own syntax; where there is no faster one, to the own one
 }
 
-export const NOTHING: Found = { own: null, problems: [], best: null, format: null, left_out: [], said: null, changes: '', times: 1 };
+export const NOTHING: Found = {
+    own: null,
+    chose: null,
+    problems: [],
+    best: null,
+    format: null,
+    left_out: [],
+    said: null,
+    changes: '',
+    times: 1,
+};
 
 // What starts the run.
-export interface Start {
+export interface Start extends Pick<ImportedPlan, 'keys' | 'job' | 'partial' | 'answered'> {
     format: ImportFormat;
-    keys: readonly ImportedKey[];
 }
 
 const MOST_ROUNDS = 5;
@@ -48,8 +58,31 @@ interface Run {
     own: Estimate | null; // what is faster must be faster than that; null: the run does not fit, or cannot be
     only: Only;
     open: JobRequest; // the run with nothing of its plan chosen
-    keys: readonly ImportedKey[];
+    start: Start;
+    unsaid: readonly string[]; // fields of the plan that the text does not say, or otherwise
     asks: Asks;
+}
+
+// What goes with a plan beside what is searched.
+const BESIDES = [
+    'first_stage_layers',
+    'last_stage_layers',
+    'count_embedding_as_layer',
+    'count_loss_as_layer',
+    'overlap_gradients',
+    'overlap_parameters',
+];
+
+function unsaidIn({ job: said, answered, partial }: Start, job: JobRequest, catalog: Catalog): string[] {
+    const fields = [...Object.keys(allAuto(catalog)), ...(partial ? BESIDES : []), ...answered].filter((field) => field !== 'gpus');
+    return fields.filter((field) => !(field in said) || answered.includes(field) || said[field] !== job[field as keyof JobRequest]);
+}
+
+// What had to be chosen for the run that is called its own.
+function chosenOf(job: JobRequest, own: Estimate | null): Found['chose'] {
+    const open = (field: keyof JobRequest): boolean => (job[field] ?? 'auto') === 'auto';
+    if (DEGREES.some(open) || (open('expert_parallel') && own?.job.expert_parallel !== 1)) return 'split';
+    return open('recompute') ? 'recompute' : null;
 }
 
 const rowOf = ({ config_formats }: Catalog, id: ImportFormat): ConfigFormatRow | null =>
@@ -65,18 +98,27 @@ async function fastest({ own, only, open, asks }: Run): Promise<{ plan: RankedPl
 }
 
 // Both plans as files of one format: the lines in which they differ, and what it cannot say of the other plan.
-async function changesTo(own: Estimate, best: RankedPlan, row: ConfigFormatRow, { open, keys, asks }: Run) {
-    const better = await asks.estimate({ ...open, ...settingsOf(best) } as JobRequest); // chooses what goes with it
+async function changesTo(own: Estimate, best: RankedPlan | null, row: ConfigFormatRow, { open, start, unsaid, asks }: Run) {
+    const better = best ? await asks.estimate({ ...open, ...settingsOf(best) } as JobRequest) : own; // chooses what goes with it
     if (!better.ok) return { changes: '', left_out: [] };
-    const write = (of: Estimate) => asks.exportPlan({ ...of.job, format: row.id });
+    const write = (of: Estimate) => asks.exportPlan({ ...of.job, format: row.id, whole: start.partial });
     const [from, to] = await Promise.all([write(own), write(better)]);
     if (!from.ok || !to.ok) return { changes: '', left_out: [] };
     const before: { [field: string]: unknown } = own.job;
     const changed = new Set(Object.entries(better.job).flatMap(([field, value]) => (before[field] === value ? [] : [field])));
     const atOnce = ({ job, data_parallel }: Estimate) => Number(job.micro_batch) * data_parallel;
+    const keys = start.keys.filter(({ line, fields }) => line > 0 || !fields.some((field) => start.answered.includes(field)));
+    const read = unsaid.length > 0 ? await asks.importPlan({ text: to.text }) : null;
+    const said = read?.ok ? (read.jobs[0]?.keys ?? []) : [];
+    const must = said.filter(({ fields }) => fields.some((field) => unsaid.includes(field)));
     const known = new Set(from.left_out.map((one) => JSON.stringify(one)));
     return {
-        changes: changedLines(...withOwnFlags(from.text, to.text, keys, changed), keys, atOnce(own) === atOnce(better) ? null : BATCH),
+        changes: changedLines(
+            ...withOwnFlags(from.text, to.text, keys, changed),
+            keys,
+            atOnce(own) === atOnce(better) ? null : BATCH,
+            must,
+        ),
         left_out: to.left_out.filter((one) => !known.has(JSON.stringify(one))),
     };
 }
@@ -121,11 +163,20 @@ export async function findFaster(job: JobRequest, start: Start, catalog: Catalog
     const answer = await asks.estimate(job);
     const own = answer.ok ? answer : null;
     const died = own && times > 1;
-    const run: Run = { own: died ? null : own, only: died ? roomFor(own, times) : {}, open, keys: start.keys, asks };
+    const run: Run = {
+        own: died ? null : own,
+        only: died ? roomFor(own, times) : {},
+        open,
+        start,
+        unsaid: unsaidIn(start, job, catalog),
+        asks,
+    };
     const format = rowOf(catalog, start.format);
     const first = await fastest(run);
     const best = first?.plan ?? null;
-    const found = { ...NOTHING, own, problems: answer.ok ? [] : answer.problems, times, format, best };
+    const chose = own && chosenOf(job, own);
+    const found = { ...NOTHING, own, chose, problems: answer.ok ? [] : answer.problems, times, format, best };
+    if (own?.class === 'fits' && chose && !best && format) return { ...found, changes: (await changesTo(own, null, format, run)).changes };
     if (!first || !best || !own || !format) return found;
     const made = await changesTo(own, best, format, run);
     if (made.left_out.length === 0) return { ...found, ...made };

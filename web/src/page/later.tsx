@@ -70,7 +70,9 @@ export function LaterPaste({ page, act, asks }: PasteProps) {
                 findModels: more.findModels,
                 readRun: (text) => more.readRun({ text, counted }),
             }}
-            faster={(plan, script) => <more.Faster page={page} plan={plan} script={script} asks={asks} />}
+            faster={(plan, script) => (
+                <more.Faster page={page} plan={plan} script={script} asks={{ ...asks, importPlan: more.importPlan }} />
+            )}
             page={page}
             against={counted && page}
             measure={act.measure}

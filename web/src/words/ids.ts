@@ -489,11 +489,13 @@ export interface Words {
     'paste.faster.title': null;
     'paste.faster.cannot': null;
     'paste.faster.own': { fit: string | boolean; used: number; card: number; time: number };
+    'paste.faster.chose': { what: string | boolean; plan: string; fit: string | boolean; used: number; card: number; time: number };
     'paste.faster.best': { time: number; plan: string; used: number };
     'paste.faster.none': null;
     'paste.faster.none_fits': null;
     'paste.faster.died': { share: number; time: number };
     'paste.faster.change': { label: string };
+    'paste.faster.state': { label: string };
     'paste.faster.left_out': { label: string };
     'paste.faster.said': { label: string; time: number; plan: string; used: number };
     'paste.faster.not_written': null;
