@@ -448,3 +448,14 @@ test('fit: a budget of tokens that nobody gave is said to be the usual one', asy
     answers.estimate = { ...usual, job: { ...usual.job, token_budget: 1e12 } };
     expect((await call('fit')).out).toMatch(/\nTraining [^\n]* tokens\n/);
 });
+
+test('fit: while something is asked for no rule of a plan complains', async () => {
+    files['run.sh'] = 'torchrun pretrain_gpt.py';
+    answers.import_plan = goodOf('import_plan', 'import-script');
+    const broken = refusalOf('broken-rules');
+    const problems = broken.problems.filter(({ rule }) => catalog.rules.some(({ id }) => id === rule));
+    expect(problems).not.toEqual([]);
+    answers.estimate = { ...broken, problems };
+    const { err } = await call('fit run.sh');
+    expect(err).toBe('“run.sh” does not say vocab_size. Give it with --set vocab_size=….\n');
+});

@@ -107,3 +107,13 @@ test('a start that is not there', async () => {
         '“run.sh” starts one run. Choose one of them with --start.',
     ]);
 });
+
+test('a key that an option answers need not be understood', async () => {
+    const odd = { key: 'model_name_or_path', value: 'x/y', line: 2, fate: 'unknown' as const, fields: ['model'], names: [] };
+    const jobs = script.jobs.map((plan) => ({ ...plan, asked: [], keys: [odd] }));
+    const telling = { import_plan: () => JSON.stringify({ ...script, jobs }) } as unknown as Fourfold;
+    const notes = async (...given: string[]) =>
+        (await readScript('a.yaml', 'x', telling, catalog, { set: {}, start: 1, given: new Set(given) })).notes.join();
+    expect(await notes()).toContain('model_name_or_path');
+    expect(await notes('model')).not.toContain('model_name_or_path');
+});

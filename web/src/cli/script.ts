@@ -37,22 +37,22 @@ export function saidOf(own: Partial<Record<Own, string>>, given: readonly Given[
 }
 
 const optionFor = (name: string): string => (ANSWERED.includes(name) ? optionOf(name) : `--set ${name}=…`);
-// An option counts more than a file: what it says need not stand there. The vocabulary is the model's.
+// An option counts more than a file: what it says need not stand there, nor be understood. The vocabulary is the model's.
 const isGiven = (name: string, { given }: Said): boolean => given.has(name === 'vocab_size' ? 'model' : name);
-const isOpen = ({ fate, fields }: ImportedKey, said: Said): boolean =>
-    fate === 'open' && (fields.length === 0 || fields.some((field) => !isGiven(field, said)));
+const counts = ({ fields }: ImportedKey, said: Said): boolean => fields.length === 0 || fields.some((field) => !isGiven(field, said));
+const isUnsaid = (key: ImportedKey, said: Said): boolean => key.fate === 'open' && counts(key, said);
 
 function complaintsOf(
     file: string,
     { asked, keys, refused, job }: ImportedPlan,
     questions: readonly { name: string; choices: string[] }[],
     said: Said,
-): string[] {
-    const needed = keys.filter((key) => isOpen(key, said) && key.fields.some((field) => NEEDED.includes(field) && !isGiven(field, said)));
+): Pick<Read, 'complaints' | 'isOpen'> {
+    const needed = keys.filter((key) => isUnsaid(key, said) && key.fields.some((field) => NEEDED.includes(field) && !isGiven(field, said)));
     const names = [...new Set(needed.flatMap((key) => key.names))];
     const missing = [...asked, ...names].length === 0 && job.model === undefined ? ['model'] : asked; // here no model was chosen before
-    return [
-        ...refused.map((text) => say('cli.script.refused', { text: tell(text) })),
+    const stops = refused.map((text) => say('cli.script.refused', { text: tell(text) }));
+    const questioned = [
         ...missing.filter((name) => !isGiven(name, said)).map((name) => say('cli.script.asked', { file, name, option: optionFor(name) })),
         ...names.map((name) => {
             const choices = questions.find((one) => one.name === name)?.choices ?? [];
@@ -60,6 +60,7 @@ function complaintsOf(
             return choices.length === 0 ? text : `${text} ${say('cli.script.choices', { choices: listed(choices) })}`;
         }),
     ];
+    return { complaints: [...stops, ...questioned], isOpen: questioned.length > 0 };
 }
 
 const told = ({ key, near }: ImportedKey): string => (near ? `${key} (${say('formats.models.near')} ${near})` : key);
@@ -72,7 +73,7 @@ function withSlips(complaints: string[], { keys }: ImportedPlan): string[] {
 
 function notesOf({ keys, notes }: ImportedPlan, complete: boolean, said: Said): string[] {
     const of = (isOne: (key: ImportedKey) => boolean) => [...new Set(keys.filter(isOne).map(told))];
-    const [unknown, open] = [of(({ fate }) => fate === 'unknown'), of((key) => isOpen(key, said))];
+    const [unknown, open] = [of((key) => key.fate === 'unknown' && counts(key, said)), of((key) => isUnsaid(key, said))];
     return [
         ...notes.map(tell),
         ...(complete ? [] : [say('cli.script.incomplete')]),
@@ -103,13 +104,13 @@ export async function readScript(name: string, text: string, core: TextCore, cat
     const several = jobs.length > 1 ? [say('cli.script.several', { name, count: jobs.length, start })] : [];
     const job: { [key: string]: Json } = { ...allAuto(catalog), ...plan.job };
     const notes = [...several, ...notesOf(plan, complete, said)];
-    const complaints = complaintsOf(name, plan, questions, said);
+    const { complaints, isOpen } = complaintsOf(name, plan, questions, said);
     return {
         job,
         refusal: null,
         complaints: withSlips(complaints, plan),
         notes,
-        isOpen: complaints.length > plan.refused.length,
+        isOpen,
         script: { ...plan, format: script.format },
     };
 }
