@@ -51,6 +51,8 @@ constexpr Since kSince[] = {
     {"--use-megatron-fsdp", 14, "zero"},
     {"--overlap-moe-expert-parallel-comm", 14, "expert_overlap"},
     {"--experimental-attention-variant", 16, ""},
+    {"--optimizer muon", 16, "optimizer"},
+    {"--optimizer dist_muon", 16, "optimizer"},
     {"--attention-output-gate", 16, ""},
     {"--ckpt-format", 15, "zero"},  // with the one that FSDP needs
 };
@@ -167,9 +169,13 @@ void MegatronArguments::flag(const char* name, std::string_view value) {
         return;
     }
     lines.push_back({name, std::string(value)});
-    if (known == nullptr || known->version <= newest_) return;
-    newest_ = known->version;
-    newest_flag_ = name;
+    if (known != nullptr) since_release(known->version, name);
+}
+
+void MegatronArguments::since_release(int minor, const char* what) {
+    if (minor <= newest_) return;
+    newest_ = minor;
+    newest_flag_ = what;
 }
 
 void MegatronArguments::flag(const char* name) { flag(name, std::string_view()); }

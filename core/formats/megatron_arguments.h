@@ -31,6 +31,8 @@ class MegatronArguments : public Writing {
     bool knows(std::string_view flag) const;                     // the asked release
     bool is_from(int minor) const { return release_ >= minor; }  // 0.`minor` or newer
 
+    void since_release(int minor, const char* what);  // 0.`minor` brought it
+
     std::vector<MegatronLine> lines;
     Text needs() const;
 
@@ -46,6 +48,12 @@ struct MegatronRow {
     void (*write)(MegatronArguments& to, std::string_view field);
 };
 extern const std::span<const MegatronRow> kMegatronModelRows, kMegatronPlanRows;
+// Of what the copies of the model share out.
+void megatron_zero(MegatronArguments& to, std::string_view field);
+void megatron_replicas(MegatronArguments& to, std::string_view field);
+void megatron_optimizer(MegatronArguments& to, std::string_view field);
+void megatron_gradient_overlap(MegatronArguments& to, std::string_view field);
+void megatron_parameter_overlap(MegatronArguments& to, std::string_view field);
 
 // "NAME=(" with a line for each argument.
 std::string megatron_array(std::string_view name, const std::vector<MegatronLine>& lines);

@@ -28,6 +28,11 @@ bool offloads_layers(const Import& in) {
     return in.last("cpu_offloading") != nullptr ? is_on(in, "cpu_offloading") : count(in, "cpu_offloading_num_layers") > 0;
 }
 
+bool is_muon(const Import& in, bool shared) {
+    const Entry* const entry = in.last("optimizer");
+    return entry != nullptr && entry->open.empty() && (entry->value == "dist_muon" || (!shared && entry->value == "muon"));
+}
+
 static Text needs(const char* one, const char* other) { return Text("import_plan.refused.needs").with("one", one).with("other", other); }
 static Text exclude(const char* one, const char* other) { return Text("import_plan.refused.both").with("one", one).with("other", other); }
 
@@ -73,6 +78,10 @@ static void check_overlap(const Import& in, std::vector<Text>& found) {
 static void check_optimizer(const Import& in, std::vector<Text>& found) {
     const bool divides = in.job.value("zero", "none") != "none" || in.hangs("zero"), aware = is_on(in, "use_precision_aware_optimizer");
     if (aware && !divides) found.push_back(needs("--use-precision-aware-optimizer", "--use-distributed-optimizer"));
+    // Since 0.16; that release alone refuses its distributed optimizer and overlaps too.
+    if (in.job.value("optimizer", "") == "muon")
+        for (const auto& [key, flag] : {std::pair{"use_megatron_fsdp", "--use-megatron-fsdp"}, {"use_torch_fsdp2", "--use-torch-fsdp2"}})
+            if (is_on(in, key)) found.push_back(exclude("--optimizer muon", flag));
     if (is_on(in, "fp8_param_gather") && !divides) found.push_back(needs("--fp8-param-gather", "--use-distributed-optimizer"));
     for (const auto& [key, flag] : {std::pair{"exp_avg_dtype", "--exp-avg-dtype"}, {"exp_avg_sq_dtype", "--exp-avg-sq-dtype"}})
         if (const std::string type = said(in, key); !type.empty() && type != "fp32" && !in.has("use_precision_aware_optimizer"))

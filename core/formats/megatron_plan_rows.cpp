@@ -65,39 +65,6 @@ static void write_pipeline_overlap(To& to, Name field) {
         to.when(p.virtual_stages > 1 && !p.overlaps_sends(), "--no-overlap-p2p-communication");
 }
 
-// What this release knows of what its optimizer shares out or not at all.
-static bool must_share(const To& to) {
-    const Plan& p = to.plan;
-    return (p.moments != Moments::fp32 && to.knows("--use-precision-aware-optimizer")) || p.precision == Precision::fp8_weights ||
-           (p.optimizer_offload > 0 && to.knows("--optimizer-cpu-offload"));
-}
-
-static void write_zero(To& to, Name) {
-    switch (to.plan.zero) {
-        case Zero::none:
-            if (!must_share(to)) return;
-            if (has_copies(to.plan)) to.leave_field("zero");
-            return to.flag("--use-distributed-optimizer");
-        case Zero::optimizer:
-            return to.flag("--use-distributed-optimizer");
-        case Zero::gradients:
-        case Zero::weights:
-            if (!to.knows("--use-megatron-fsdp") && !to.knows("--use-custom-fsdp")) return to.leave_field("zero");
-            to.flag("--use-distributed-optimizer");  // arguments.py of 0.12 and 0.13 asserts it, and optimizer_config.py of all
-            to.flag(to.knows("--use-megatron-fsdp") ? "--use-megatron-fsdp" : "--use-custom-fsdp");  // its older name
-            to.flag("--data-parallel-sharding-strategy", to.plan.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
-            if (to.knows("--ckpt-format")) to.flag("--ckpt-format", "fsdp_dtensor");  // arguments.py asserts it
-    }
-}
-
-static void write_replicas(To& to, Name field) {
-    if (to.plan.shard_replicas == 1) return;
-    if (to.plan.zero == Zero::optimizer)
-        to.number("--num-distributed-optimizer-instances", to.plan.shard_replicas);
-    else
-        to.leave_field(field);
-}
-
 static void write_recompute(To& to, Name field) {
     const Plan& p = to.plan;
     switch (p.recompute) {
@@ -292,15 +259,6 @@ static void write_tensor_overlap(To& to, Name field) {
         to.leave_field(field);
 }
 
-// Weights are gathered by the distributed optimizer alone, and under the passes only where gradients are sent under them too.
-static void write_parameter_overlap(To& to, Name field) {
-    if (!to.plan.overlap_parameters || (to.plan.zero == Zero::none && !must_share(to))) return;
-    if (to.plan.overlap_gradients)
-        to.flag("--overlap-param-gather");
-    else
-        to.leave_field(field);
-}
-
 // Where nothing is said, it drops one value of ten.
 static void write_dropout(To& to, Name) {
     if (!to.plan.hidden_dropout) to.flag("--hidden-dropout", "0.0");
@@ -333,8 +291,8 @@ static constexpr MegatronRow kPlanRows[] = {
     {"expert_overlap", write_expert_overlap},
     {"cuda_graphs", write_graphs},
     {"grouped_gemm", write_grouped},
-    {"zero", write_zero},
-    {"shard_replicas", write_replicas},
+    {"zero", megatron_zero},
+    {"shard_replicas", megatron_replicas},
     {"recompute", write_recompute},
     {"recompute_modules", nullptr},
     {"recompute_layers", nullptr},
@@ -363,8 +321,8 @@ static constexpr MegatronRow kPlanRows[] = {
     {"attention", write_kernel},
     {"loss", write_loss},
     {"tensor_overlap", write_tensor_overlap},
-    {"overlap_gradients", [](To& to, Name) { to.when(to.plan.overlap_gradients, "--overlap-grad-reduce"); }},
-    {"overlap_parameters", write_parameter_overlap},
+    {"overlap_gradients", megatron_gradient_overlap},
+    {"overlap_parameters", megatron_parameter_overlap},
     {"overlap_pipeline", write_pipeline_overlap},
     {"framework", leave_changed},
     {"schedule", leave_changed},
@@ -383,7 +341,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"lora_targets", leave_changed},
     {"lora_dropout", leave_changed},
     {"frozen_weights", leave_changed},
-    {"optimizer", leave_changed},
+    {"optimizer", megatron_optimizer},
     {"master_weights", leave_changed},
     {"offload_master_weights", leave_changed},
     {"weights_offload", leave_changed},

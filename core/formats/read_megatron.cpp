@@ -115,7 +115,8 @@ static void read_recompute(Import& in) {
 }
 
 static void read_zero(Import& in, const MegatronDefaults& defaults) {
-    in.job["zero"] = in.on("use_distributed_optimizer", "zero") ? "optimizer" : "none";
+    const bool shares = in.on("use_distributed_optimizer", "zero") || (is_muon(in, true) && in.text("optimizer", "zero"));
+    in.job["zero"] = shares ? "optimizer" : "none";
     const bool fsdp = in.on("use_megatron_fsdp", "zero") || in.on("use_custom_fsdp", "zero");
     const bool torch_fsdp = in.on("use_torch_fsdp2", "zero");
     const auto strategy = in.text("data_parallel_sharding_strategy", "zero");
@@ -147,13 +148,13 @@ static void read_precision(Import& in, const MegatronDefaults& defaults) {
 // Without the precision-aware optimizer the types have no effect, and nothing may lie in host memory (1884).
 static void read_optimizer(Import& in, const MegatronDefaults& defaults) {
     const bool aware = in.on("use_precision_aware_optimizer", "moments");
-    const bool ours =
-        defaults.silent && in.has("optimizer") && (in.last("optimizer")->value == "sgd" || in.last("optimizer")->value == "muon");
+    const bool muon = is_muon(in, false), ours = muon || (defaults.silent && in.has("optimizer") && in.last("optimizer")->value == "sgd");
     const auto name = in.text("optimizer", ours ? "optimizer" : "");
     if (ours && name)
-        in.job["optimizer"] = *name;
+        in.job["optimizer"] = muon ? "muon" : *name;
     else if (name && *name != "adam" && *name != "adamw" && *name != "null" && !defaults.silent)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + name->substr(0, 40)));
+    if (muon && defaults.own_checks) in.notes.emplace_back("import_plan.note.muon");
     if (offloads_layers(in)) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "cpu_offloading"));
     if (const char* key = "fine_grained_activation_offloading"; in.has(key)) {  // off says nothing
         if (in.on(key, "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));

@@ -35,6 +35,8 @@ bool is_megatron_switch(std::string_view key);
 void mark_without_number(Import& import);
 // Whether activations of some layers lie in host memory: a number of layers says so alone, and NeMo has a switch beside it.
 bool offloads_layers(const Import& import);
+// "dist_muon" shares its state out without another argument; newer releases call that "muon" with the distributed optimizer.
+bool is_muon(const Import& import, bool shared);
 // What that program stops at besides.
 void check_megatron_config(Import& import);
 // A vocabulary of -1 is none; what was asked for takes its place.

@@ -135,7 +135,8 @@ Candidates candidates(const SearchSpace& space) {
         all.zero = {Zero::optimizer};
         // ZeRO-1 never needs more than none (a test) but beside torch.autocast, and is never slower where the passes hide its traffic
         if (!row_of(p.framework).hides_shards || row_of(p.framework).autocast) all.zero.push_back(Zero::none);
-        if ((space.exploration.left_out & without_sharding) == 0)
+        const bool muon = p.optimizer == Optimizer::muon && row_of(p.framework).library == kMegatronCore;  // arguments.py refuses FSDP
+        if ((space.exploration.left_out & without_sharding) == 0 && !muon)
             for (const Zero deeper : {Zero::gradients, Zero::weights})
                 if (deeper <= row_of(p.framework).deepest_zero) all.zero.push_back(deeper);
     }

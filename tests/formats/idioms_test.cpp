@@ -200,7 +200,12 @@ TEST_CASE("a recipe: a long value of letters that are several bytes each is cut,
 TEST_CASE("an optimizer that is not Adam keeps something else") {
     const std::string run = "torchrun --nproc_per_node 8 p.py " + kSizes;
     CHECK(ids(job_of(run + "--optimizer adam")["notes"]) == "");
-    CHECK(ids(job_of(run + "--optimizer muon")["notes"]) == "import_plan.note.not_counted");
+    CHECK(ids(job_of(run + "--optimizer soap")["notes"]) == "import_plan.note.not_counted");
+    const auto muon = [&](const std::string& more) { return some(job_of(run + more), {"optimizer", "zero"}); };
+    CHECK(muon("--optimizer muon") == R"(optimizer="muon" zero="none")");
+    CHECK(muon("--optimizer muon --use-distributed-optimizer") == R"(optimizer="muon" zero="optimizer")");
+    CHECK(muon("--optimizer dist_muon") == R"(optimizer="muon" zero="optimizer")");
+    CHECK(ids(job_of(run + "--optimizer muon --use-megatron-fsdp")["refused"]) == "import_plan.refused.both");
 }
 
 TEST_CASE("the vocabulary: of the merges' tokenizer, or of the model that the tokenizer is named after") {

@@ -218,6 +218,7 @@ TEST_CASE("what is written for a plan is read as that plan, whatever the release
         job.gpu = of_catalog(catalog().gpus[0]);
         job.plan = tests::random_legal_plan(random, job.model);
         if (job.plan.recompute == Recompute::selective && job.plan.recompute_modules == 0) job.plan.recompute = Recompute::none;
+        if (i % 8 == 3) job.plan.optimizer = Optimizer::muon;
         if (i % 4 == 1) job.exported.format = ConfigFormat::megatron_slurm;
         if (i % 4 > 1) job.exported.release = static_cast<int>(random.from(0, static_cast<std::int64_t>(kReleaseChoices.size()) - 1));
         const Export made = megatron_script(job);

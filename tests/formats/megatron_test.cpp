@@ -21,7 +21,7 @@ namespace {
 
 Json asked_for(Json request) {
     Json own = Json::object();
-    for (const char* key : {"format", "release", "hosts", "whole"}) {
+    for (const char* key : {"format", "release", "hosts"}) {
         if (!request.contains(key)) continue;
         own[key] = request[key];
         request.erase(key);
@@ -384,17 +384,4 @@ TEST_CASE("law: every field of a plan is written or listed, or of this estimate 
 TEST_CASE("a calibration changes no argument") {
     const Json first = exported(usual()), second = exported(with(usual(), R"({"time_factor": 1.2, "memory_extra": 2, "site": "shared"})"));
     CHECK(first == second);
-}
-
-TEST_CASE("the whole plan, for a script of which half is here: degrees of 1 too") {
-    Json request = with(usual(), R"({"tensor_parallel": 1, "pipeline_parallel": 1, "sequence_parallel": false})");
-    CHECK(!has(exported(request), "--tensor-model-parallel-size 1"));
-    request["whole"] = true;
-    const Json whole = exported(request);
-    for (const char* degree : {"tensor-model", "pipeline-model", "context"})
-        CHECK(has(whole, std::string("--") + degree + "-parallel-size 1"));
-    CHECK(text_of(whole).find("expert") == std::string::npos);
-    CHECK(text_of(whole).find("virtual") == std::string::npos);
-    request["pipeline_parallel"] = 2;
-    CHECK(has(exported(request), "--num-virtual-stages-per-pipeline-rank 1"));
 }
