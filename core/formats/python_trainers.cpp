@@ -265,7 +265,8 @@ void add_dictionary_job(ReadJobs& read, const NamesSet& set, std::vector<Entry> 
 
 }  // namespace
 
-std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
+std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::vector<Entry>& all, const NamesSet& set,
+                                             const std::vector<Entry>& launcher) {
     const PythonTokens tokens = with_usual_environment(python_tokens(text), set);
     const PythonArguments reader(tokens, all, set, has_sections(text));
     const TrainerFinder finder(tokens, reader, all);
@@ -287,7 +288,10 @@ std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::v
     if (trainers.empty() && dictionaries.empty()) trainers = finder.other_ways();
     if (trainers.empty() && dictionaries.empty()) return std::nullopt;
     finder.add_given(trainers);
-    for (Trainer& trainer : trainers) add_data_length(tokens, reader, all, trainer.entries);
+    for (Trainer& trainer : trainers) {
+        add_data_length(tokens, reader, all, trainer.entries);
+        trainer.entries.insert(trainer.entries.end(), launcher.begin(), launcher.end());
+    }
     ReadJobs read;
     const PythonModel model = python_model(tokens, reader, all, set);
     for (Trainer& trainer : trainers) add_trainer(read, set, std::move(trainer), model, dictionaries);

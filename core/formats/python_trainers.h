@@ -9,6 +9,7 @@
 namespace fourfold {
 
 // Nothing where the text holds neither. `all`: its assignments and arguments, in their order.
-std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::vector<Entry>& all, const NamesSet& set);
+std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::vector<Entry>& all, const NamesSet& set,
+                                             const std::vector<Entry>& launcher);
 
 }  // namespace fourfold

@@ -32,7 +32,8 @@ const FormatReader* reader_called(std::string_view id);
 
 // Nothing where no format is recognised.
 std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set, std::int64_t first_line = 1);
-std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set);  // in Python
+std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set,
+                                     const std::vector<Entry>& launcher = {});  // in Python; what its launcher's file says
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set);
 
 // How many entries have a key that one of the patterns matches.

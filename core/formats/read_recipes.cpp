@@ -141,12 +141,13 @@ void add_job(ReadJobs& read, const FormatReader& reader, const NamesSet& set, Re
 }  // namespace
 
 // Settings of a trainer, or a command of another program.
-static std::optional<ReadJobs> read_other_ways(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
-    auto read = read_python_trainers(text, all, set);
+static std::optional<ReadJobs> read_other_ways(std::string_view text, const std::vector<Entry>& all, const NamesSet& set,
+                                               const std::vector<Entry>& launcher) {
+    auto read = read_python_trainers(text, all, set, launcher);
     return read ? std::move(read) : read_python_commands(text, all, set);
 }
 
-static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesSet& set) {
+static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesSet& set, const std::vector<Entry>& launcher) {
     const Scopes scopes = read_python(plain, set);
     Calls calls(scopes);
     std::vector<Entry> outside, trainer, all;
@@ -162,7 +163,7 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
     if (auto nanotron = read_python_nanotron(plain, all, set)) return nanotron;
     const bool trainer_says = count_like(all, {"per_device_train_batch_size"}) > 0;  // beside "max_seq_length"
     if (telling(all) < kLikeEnough || trainer_says)
-        if (auto other = read_other_ways(plain, all, set); other || telling(all) < kLikeEnough) return other;
+        if (auto other = read_other_ways(plain, all, set, launcher); other || telling(all) < kLikeEnough) return other;
     const std::vector<const PythonScope*> jobs = recipes;
     const bool program = plain.find("__main__") != std::string::npos;
     std::erase_if(recipes, [&](const PythonScope* one) {
@@ -183,10 +184,10 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
     return read;
 }
 
-std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set) {
+std::optional<ReadJobs> read_recipes(std::string_view text, const NamesSet& set, const std::vector<Entry>& launcher) {
     std::string plain(text);
     std::erase_if(plain, [](char c) { return c == kOpen || c == kClose; });
-    auto read = read_plain(plain, set);
+    auto read = read_plain(plain, set, launcher);
     if (const std::int64_t line = read ? python_stops_at(plain) : 0; line > 0)
         for (ReadJob& job : read->jobs) job.in.refused.push_back(Text("import_plan.refused.python").with("line", line));
     return read;
