@@ -47,7 +47,7 @@ function complaintsOf(
     { asked, keys, refused, job }: ImportedPlan,
     questions: readonly { name: string; choices: string[] }[],
     said: Said,
-): Pick<Read, 'complaints' | 'isOpen'> {
+): { complaints: string[]; isOpen: boolean } {
     const needed = keys.filter((key) => isUnsaid(key, said) && key.fields.some((field) => NEEDED.includes(field) && !isGiven(field, said)));
     const names = [...new Set(needed.flatMap((key) => key.names))];
     const missing = [...asked, ...names].length === 0 && job.model === undefined ? ['model'] : asked; // here no model was chosen before
