@@ -1,23 +1,32 @@
 // Programs on the Trainer that have words of their own: OpenRLHF, ms-swift 2. What they say is put in the Trainer's.
 #include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "formats/trainers.h"
 
 namespace fourfold {
 
+// Another program's word, and the Trainer's.
+using Renamed = std::pair<std::string_view, std::string_view>;
+static void rename(Entry& entry, std::span<const Renamed> rows) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Renamed& one) { return entry.key == one.first; });
+    if (row != rows.end()) entry.key = row->second;
+}
+
 // OpenRLHF 0.8, cli/train_sft.py, in the Trainer's words; its other programs train with more than one model.
 void translate_rlhf(Import& in) {
-    constexpr std::pair<std::string_view, std::string_view> kRows[] = {{"pretrain", "model_name_or_path"},
-                                                                       {"micro_train_batch_size", "micro_batch_size"},
-                                                                       {"train_batch_size", "batch_size"},
-                                                                       {"max_len", "max_length"},
-                                                                       {"flash_attn", "use_flash_attn"},
-                                                                       {"ds_tensor_parallel_size", "tensor_parallel_size"},
-                                                                       {"ring_attn_size", "sequence_parallel_size"}};
+    constexpr Renamed kRows[] = {{"pretrain", "model_name_or_path"},
+                                 {"micro_train_batch_size", "micro_batch_size"},
+                                 {"train_batch_size", "batch_size"},
+                                 {"max_len", "max_length"},
+                                 {"flash_attn", "use_flash_attn"},
+                                 {"ds_tensor_parallel_size", "tensor_parallel_size"},
+                                 {"ring_attn_size", "sequence_parallel_size"}};
     for (Entry& entry : in.entries) {
-        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& one) { return entry.key == one.first; });
-        if (row != std::end(kRows)) entry.key = row->second;
+        rename(entry, kRows);
         if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
     }
     in.mark_all({"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples",
@@ -31,14 +40,13 @@ void translate_rlhf(Import& in) {
 
 // ms-swift 2, utils/argument.py, in the words of 3: LoRA on queries, keys and values unless it is told.
 void translate_old_swift(Import& in) {
-    constexpr std::pair<std::string_view, std::string_view> kRows[] = {{"sft_type", "train_type"},
-                                                                       {"batch_size", "per_device_train_batch_size"},
-                                                                       {"lora_dropout_p", "lora_dropout"},
-                                                                       {"quantization_bit", "quant_bits"},
-                                                                       {"lora_target_modules", "target_modules"}};
+    constexpr Renamed kRows[] = {{"sft_type", "train_type"},
+                                 {"batch_size", "per_device_train_batch_size"},
+                                 {"lora_dropout_p", "lora_dropout"},
+                                 {"quantization_bit", "quant_bits"},
+                                 {"lora_target_modules", "target_modules"}};
     for (Entry& entry : in.entries) {
-        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const auto& one) { return entry.key == one.first; });
-        if (row != std::end(kRows)) entry.key = row->second;
+        rename(entry, kRows);
         if (entry.key == "target_modules" && entry.value == "ALL") entry.value = "all-linear";
         if (entry.key == "target_modules" && entry.value == "DEFAULT") entry.value = Json{"q_proj", "k_proj", "v_proj"};
         if (entry.key == "dtype" && (entry.value == "bf16" || entry.value == "fp16"))
