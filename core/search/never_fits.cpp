@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "plan/stage.h"
 #include "search/groups.h"
 
 namespace fourfold {
@@ -20,6 +19,10 @@ NeverFits::NeverFits(const SearchSpace& space, const Candidates& all, const Plan
       scorer_(scorer),
       savings_(savings),
       layers_differ_(space.model.expert_layers.are_mixed()),
+      holds_in_turn_(std::all_of(all.forms.begin(), all.forms.end(),
+                                 [](const PipelineForm& form) {
+                                     return row_of(form.schedule).route == Route::straight && !row_of(form.schedule).splits_backward;
+                                 })),
       known_(places_for(all)) {}
 
 bool NeverFits::holds_for(const Plan& plan, const LayerTimes& times) {
@@ -125,6 +128,63 @@ bool NeverFits::mean_stage_fits(const Plan& plan) const {
         if (scorer_.may_hold(plan, detailed<double>(space_.model, plan, scorer_.framework(), stage).peak_bytes)) return true;
     }
     return false;
+}
+
+// The mean stage, at the moment when a stage is fullest; without so many of all layers, whichever these are. Where stage i = 0 … p-1 holds
+// n_i of L layers, each with w bytes of its own and c more of each of a_i micro-batches, some stage holds no less than the mean with
+// weights l_i that add up to 1:
+//   max_i n_i (w + a_i c) >= sum_i l_i n_i (w + a_i c) = L / sum_i 1 / (w + a_i c)      for l_i in proportion to 1 / (w + a_i c)
+//                         >= (L / p) (w + a c)      with a = p / sum_i 1 / a_i, the harmonic mean,
+// as that is least beside w = 0. Here a_i = min(m, p - i): interleaved 1F1B holds more in each of its chunks, GPipe more everywhere. Layers
+// of the rarer kind, if there are two, count with the least of the weights, p l_i >= a / max_i a_i, and with one micro-batch.
+Stage NeverFits::mean_stage(const Plan& plan, double without) const {
+    const auto p = static_cast<double>(plan.pipeline_parallel);
+    double inverse = p, most = 1;  // sum of 1 / a_i
+    if (holds_in_turn_) {
+        const auto m = static_cast<double>(plan.micro_batches());
+        inverse = 0, most = std::min(m, p);
+        for (double i = 0; i < p; ++i) inverse += 1 / std::min(m, p - i);
+    }
+    const double mean = p / inverse, share = static_cast<double>(plan.pieces_per_stage()) / static_cast<double>(plan.chunks());
+    const auto experts = static_cast<double>(space_.model.expert_layers.count()),
+               dense = static_cast<double>(space_.model.layers) - experts;
+    Stage stage;
+    const auto set = [&](LayerCount& kind, double layers, bool is_rare) {
+        kind.held = std::max(layers - without, 0.0) * share * (is_rare ? mean / most : 1);
+        kind.alive = kind.held * (is_rare ? 1 : mean);
+    };
+    stage.last_is_expert = experts > dense;
+    set(stage.dense, dense, stage.last_is_expert);
+    set(stage.experts, experts, !stage.last_is_expert);
+    return stage;
+}
+
+double NeverFits::layers_again(Plan plan) const {
+    if (!savings_.recomputes() || savings_.narrows() || savings_.swaps() || space_.method == Method::fujii2024 || plan.token_slices > 1)
+        return 0;
+    const double most = scorer_.most_allocated(plan);
+    const auto bytes = [&](double without) {
+        return detailed<double>(space_.model, plan, scorer_.framework(), mean_stage(plan, without)).peak_bytes;
+    };
+    plan.recompute_layers = 1;
+    if (savings_.recomputes_operations()) {
+        plan.recompute = Recompute::operations;
+        if (bytes(0) <= most) return 0;
+    }
+    plan.recompute = Recompute::selective;
+    for (const std::uint32_t modules : savings_.modules_to_try()) {
+        plan.recompute_modules = modules;
+        if (bytes(0) <= most) return 0;
+    }
+    plan.recompute = base_.recompute, plan.recompute_modules = base_.recompute_modules;
+    const double whole = bytes(0);
+    if (whole <= most) return 0;
+    const auto layers = static_cast<double>(space_.model.layers);
+    if (!savings_.recomputes_parts()) return layers;
+    // Computed again they count as if they needed nothing. The fewer are left, the less one of them saves: a line through two values is
+    // below the others.
+    const double some = layers / 8, less = bytes(some);
+    return less <= most ? 1 : std::min(layers, some * (whole - most) / (whole - less));
 }
 
 }  // namespace fourfold

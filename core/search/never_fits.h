@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "plan/stage.h"
 #include "search/candidates.h"
 #include "search/savings.h"
 #include "search/scorer.h"
@@ -20,12 +21,16 @@ class NeverFits {
     // leanest of them does not. A larger micro-batch needs more, unless it is the only one of its step (adds_up_whole_gradients), and so do
     // more chunks per GPU (tests), so that little has to be asked.
     bool holds_for(const Plan& plan, const LayerTimes& times);
+    // Of all layers, so many at least are computed again by whatever fits of this TP, CP, PP, EP, ETP, micro-batch and ZeRO, whatever its
+    // schedule and its layout; 0 where computing parts of layers again, or nothing, may be enough.
+    double layers_again(Plan plan) const;
 
  private:
     enum class Lean : std::uint8_t { illegal, fits, does_not_fit };
     Lean leanest_of(Plan plan, const LayerTimes& times);
     bool fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times, bool mean_stage);
     bool mean_stage_fits(const Plan& plan) const;
+    Stage mean_stage(const Plan& plan, double share) const;
     std::size_t place_of(const Plan& plan) const;
 
     const SearchSpace& space_;
@@ -34,6 +39,7 @@ class NeverFits {
     Scorer& scorer_;
     Savings& savings_;
     const bool layers_differ_;  // the model has dense layers and such with experts
+    const bool holds_in_turn_;  // on every schedule a stage holds a micro-batch more than the one behind it, or more
     // Of one TP, CP, PP, EP, ETP, sequence parallelism, number of slices, and one micro-batch or several: the largest micro-batch known to
     // fit, and the smallest known not to.
     struct Known {

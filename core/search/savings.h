@@ -31,6 +31,7 @@ class Savings {
     // `in_parts`: false where may_fit_in_parts() said no of it.
     Outcome fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, bool in_parts = true);
     bool recomputes() const { return recomputes_; }
+    bool recomputes_parts() const { return parts_; }  // whole layers, but not all of them
     bool recomputes_operations() const { return operations_; }
     bool narrows() const { return narrows_; }
     bool swaps() const { return swaps_; }

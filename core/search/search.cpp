@@ -1,6 +1,7 @@
 #include "search/search.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/sorted.h"
@@ -162,6 +163,7 @@ class Search {
         return legal * static_cast<std::int64_t>(all_.zeros(plan.pipeline_parallel).size());
     }
     void look_at_pipelines(Plan& plan, const Exchanges& exchanges) {
+        again_.fill(kNotAsked);
         for (const PipelineForm& form : all_.forms) {
             set_form(plan, form);
             if (is_enough() || !is_legal_pipeline(space_.model, plan)) continue;
@@ -173,6 +175,12 @@ class Search {
             }
         }
     }
+    // Of all layers, so many at least are computed again by what fits, whatever the form.
+    double layers_again(const Plan& plan) {
+        double& again = again_[static_cast<std::size_t>(plan.zero)];
+        if (again == kNotAsked) again = goal_.everything || goal_.any ? 0 : never_fits_.layers_again(plan);
+        return again;
+    }
 
     // ---- 3. memory, with what a plan takes to fit, then the step time
     struct Best {
@@ -183,13 +191,19 @@ class Search {
         const bool may_hide = exchanges.hidden && may_overlap_experts(space_.model, plan);
         const auto hidden = may_hide ? laid_out(plan, form, *exchanges.hidden) : std::nullopt;
         const auto as_set = laid_out(plan, form, exchanges.as_set);
-        const bool in_parts = !hidden || may_fit_in_parts(*hidden, as_set);
+        const bool in_parts = again_[static_cast<std::size_t>(plan.zero)] == 0 && (!hidden || may_fit_in_parts(*hidden, as_set));
         if (hidden && in_parts) look_at(*hidden, form, exchanges.hidden->times, true);
         if (as_set) look_at(*as_set, form, exchanges.as_set.times, in_parts);
     }
-    // Null where the plan cannot be fast enough.
-    std::optional<Plan> laid_out(const Plan& plan, const PipelineForm& form, const Exchange& exchange) const {
+    // Null where the plan cannot be fast enough, or fits in no time that is. Whole layers are not computed again beneath hidden traffic.
+    std::optional<Plan> laid_out(const Plan& plan, const PipelineForm& form, const Exchange& exchange) {
         if (exchange.bound.seconds(plan) > limit_.seconds()) return std::nullopt;
+        const double again = layers_again(plan);
+        if (again > 0 && exchange.is_hidden) return std::nullopt;
+        if (again > 0 && exchange.bound.seconds(plan, again) > limit_.seconds()) {
+            best_.any_tried = true;
+            return std::nullopt;
+        }
         std::optional<Plan> one = plan;
         one->expert_overlap = exchange.is_hidden;
         if (!lay_out(space_.model, *one, form, exchange.times)) return std::nullopt;
@@ -243,7 +257,9 @@ class Search {
     Limit limit_;
     Savings savings_;
     NeverFits never_fits_;
-    Best best_;  // of the ways to send tokens, of one candidate
+    static constexpr double kNotAsked = -1;
+    std::array<double, 4> again_{};  // layers_again() of the pipeline at hand, for every ZeRO
+    Best best_;                               // of the ways to send tokens, of one candidate
     std::vector<Estimated> found_;
     SearchResult result_;
 };

@@ -8,6 +8,8 @@
 #include "model/catalog.h"
 #include "random_cases.h"
 #include "search/asked_job.h"
+#include "search/groups.h"
+#include "search/never_fits.h"
 
 using namespace fourfold;
 using tests::job_of;
@@ -122,6 +124,42 @@ TEST_CASE("bounds change nothing: the search finds what looking at everything fi
     CHECK(moved > jobs / 40);
     CHECK(played > jobs / 80);
     CHECK(swapped > jobs / 200);
+}
+
+// Of all layers, those that the plan computes again as a whole.
+static double layers_again(const Model& model, const Plan& plan) {
+    if (plan.recompute == Recompute::full) return static_cast<double>(model.layers);
+    if (plan.recompute != Recompute::block) return 0;
+    const Stages stages(model, plan);
+    std::int64_t sum = 0;
+    for (std::int32_t stage = 0; stage < plan.pipeline_parallel; ++stage)
+        for (std::int32_t chunk = 0; chunk < plan.virtual_stages; ++chunk)
+            sum += std::min(plan.recompute_layers, stages.layers_of(stage, chunk));
+    return static_cast<double>(sum);
+}
+
+TEST_CASE("law: no plan that fits computes fewer layers again than what is said of its pipeline") {
+    Random random(402);
+    int fitting = 0, bounded = 0;
+    const int jobs = tests::kSlowBuild ? 100 : 1'500;
+    for (int i = 0; i < jobs; ++i) {
+        const AnyJob job = any_job(random);
+        const SearchSpace space = job.space();
+        const Candidates all = candidates(space);
+        const Plan base = closed(space.plan);
+        const Goal goal{.plans = 100, .everything = true};
+        const Limit limit(goal);
+        Scorer scorer(space, base);
+        Savings savings(space, base, scorer, limit);
+        const NeverFits never_fits(space, all, base, scorer, savings);
+        for (const Ranked& one : search(space, goal).plans) {
+            const double least = never_fits.layers_again(one.estimate.plan);
+            CHECK_MESSAGE(layers_again(space.model, one.estimate.plan) >= least * (1 - 1e-9), i << " " << text(one.estimate.plan));
+            ++fitting, bounded += least > 0;
+        }
+    }
+    CHECK(fitting > 5 * jobs);
+    CHECK(bounded > jobs / 10);
 }
 
 TEST_CASE("with room on the host no job is slower, and no more jobs than before lack a plan") {
