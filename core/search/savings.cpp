@@ -65,10 +65,10 @@ class Savings::Ways {
     Scorer& scorer_;
 };
 
-Savings::Outcome Savings::fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, bool in_parts) {
+Savings::Outcome Savings::fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, InParts in_parts) {
     Ways ways(*this);
     Plan one = plan;
-    if (!in_parts && !may_move(form)) {
+    if (in_parts == InParts::never || (in_parts == InParts::if_moved && !may_move(form))) {
         if (recomputes_) consider_whole_layers(ways, one, form, times);
         return {std::move(ways.best), ways.any_fits};
     }
@@ -208,6 +208,7 @@ std::int64_t Savings::most_in_time(const Plan& plan, const StepBound& bound) con
         return bound.seconds(plan, static_cast<double>(all)) > limit;
     };
     std::int64_t low = 0, high = sizes_.back().layers + 1;  // in time, and not
+    if (is_slow(1)) return 0;
     if (!is_slow(high - 1)) return high - 1;
     while (high - low > 1) {
         const std::int64_t middle = (low + high) / 2;

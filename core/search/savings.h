@@ -28,8 +28,9 @@ class Savings {
         std::optional<Estimated> plan;
         bool any_fits = false;  // one that is too slow, where there is no other
     };
-    // `in_parts`: false where may_fit_in_parts() said no of it.
-    Outcome fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, bool in_parts = true);
+    // Whether it may fit without computing whole layers again: if_moved where may_fit_in_parts() said no of the layout that it has.
+    enum class InParts : std::uint8_t { may_fit, if_moved, never };
+    Outcome fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, InParts in_parts = InParts::may_fit);
     bool recomputes() const { return recomputes_; }
     bool recomputes_parts() const { return parts_; }  // whole layers, but not all of them
     bool recomputes_operations() const { return operations_; }
@@ -37,6 +38,8 @@ class Savings {
     bool swaps() const { return swaps_; }
     // Whether selective recomputation is set, but not of what.
     bool chooses_modules() const { return is_selective_ && modules_.size() > 1; }
+    // Whether nothing that a candidate of this form may take to fit makes it faster than it is without.
+    bool only_slow(const PipelineForm& form) const { return !may_move(form) && !narrows_ && !is_selective_ && !counts_layers_; }
     // Those worth a try: recomputing attention saves what its scores take; without them it saves hardly anything.
     ModuleSets modules_to_try() const;
     // As it is, or with layers moved.

@@ -31,6 +31,7 @@ class Search {
           overlaps_(
               std::any_of(all_.forms.begin(), all_.forms.end(), [](const PipelineForm& form) { return row_of(form.schedule).overlaps; })),
           may_hide_(may_choose_overlap(space)),
+          is_for_one_(goal.plans == 1 && !goal.any && !goal.everything),
           limit_(goal),
           savings_(space, base_, scorer_, limit_),
           never_fits_(space, all_, base_, scorer_, savings_) {}
@@ -183,6 +184,7 @@ class Search {
     }
 
     // ---- 3. memory, with what a plan takes to fit, then the step time
+    using InParts = Savings::InParts;
     struct Best {
         std::optional<Estimated> plan;
         bool any_tried = false, any_fits = false;
@@ -191,8 +193,10 @@ class Search {
         const bool may_hide = exchanges.hidden && may_overlap_experts(space_.model, plan);
         const auto hidden = may_hide ? laid_out(plan, form, *exchanges.hidden) : std::nullopt;
         const auto as_set = laid_out(plan, form, exchanges.as_set);
-        const bool in_parts = again_[static_cast<std::size_t>(plan.zero)] == 0 && (!hidden || may_fit_in_parts(*hidden, as_set));
-        if (hidden && in_parts) look_at(*hidden, form, exchanges.hidden->times, true);
+        const InParts in_parts = again_[static_cast<std::size_t>(plan.zero)] > 0 ? InParts::never
+                                 : !hidden || may_fit_in_parts(*hidden, as_set)  ? InParts::may_fit
+                                                                                 : InParts::if_moved;
+        if (hidden && in_parts == InParts::may_fit) look_at(*hidden, form, exchanges.hidden->times, in_parts);
         if (as_set) look_at(*as_set, form, exchanges.as_set.times, in_parts);
     }
     // Null where the plan cannot be fast enough, or fits in no time that is. Whole layers are not computed again beneath hidden traffic.
@@ -207,6 +211,7 @@ class Search {
         std::optional<Plan> one = plan;
         one->expert_overlap = exchange.is_hidden;
         if (!lay_out(space_.model, *one, form, exchange.times)) return std::nullopt;
+        if (is_for_one_ && savings_.only_slow(form) && scorer_.seconds(*one) > limit_.seconds()) return std::nullopt;
         return one;
     }
     // Hidden traffic keeps more micro-batches alive, and lets no whole layer be computed again. Without either a plan needs least, if its
@@ -222,8 +227,7 @@ class Search {
         plain.expert_overlap = base_.expert_overlap;
         return savings_.may_fit_in_parts(plain);
     }
-    // `in_parts`: whether it may fit without computing whole layers again.
-    void look_at(const Plan& plan, const PipelineForm& form, const LayerTimes& times, bool in_parts) {
+    void look_at(const Plan& plan, const PipelineForm& form, const LayerTimes& times, InParts in_parts) {
         Savings::Outcome outcome = savings_.fastest_that_fits(plan, form, times, in_parts);
         best_.any_fits |= outcome.any_fits;
         if (outcome.plan && (!best_.plan || outcome.plan->seconds < best_.plan->seconds)) best_.plan = std::move(outcome.plan);
@@ -252,14 +256,15 @@ class Search {
     const Candidates all_;
     const Plan base_;  // the space's, closed
     Scorer scorer_;
-    const bool overlaps_;  // some schedule hides the traffic of experts
-    const bool may_hide_;  // any other may do so
+    const bool overlaps_;    // some schedule hides the traffic of experts
+    const bool may_hide_;    // any other may do so
+    const bool is_for_one_;  // the fastest alone: nobody asks of the others whether they fit
     Limit limit_;
     Savings savings_;
     NeverFits never_fits_;
     static constexpr double kNotAsked = -1;
     std::array<double, 4> again_{};  // layers_again() of the pipeline at hand, for every ZeRO
-    Best best_;                               // of the ways to send tokens, of one candidate
+    Best best_;                      // of the ways to send tokens, of one candidate
     std::vector<Estimated> found_;
     SearchResult result_;
 };
