@@ -25,7 +25,7 @@ NeverFits::NeverFits(const SearchSpace& space, const Candidates& all, const Plan
                                  })),
       known_(places_for(all)) {}
 
-bool NeverFits::holds_for(const Plan& plan, const LayerTimes& times) {
+NeverFits::Known& NeverFits::known_of(const Plan& plan) {
     Known& known = known_[place_of(plan)];
     const std::array<std::int64_t, 6> key = {plan.tensor_parallel,
                                              plan.context_parallel,
@@ -34,6 +34,13 @@ bool NeverFits::holds_for(const Plan& plan, const LayerTimes& times) {
                                              4 * plan.expert_tensor_parallel + (plan.sequence_parallel ? 2 : 0) + (plan.adds_up() ? 1 : 0),
                                              plan.token_slices};
     if (known.key != key) known = {key, 0, std::numeric_limits<std::int64_t>::max()};
+    return known;
+}
+
+bool NeverFits::is_known_for(const Plan& plan) { return plan.micro_batch >= known_of(plan).fails; }
+
+bool NeverFits::holds_for(const Plan& plan, const LayerTimes& times) {
+    Known& known = known_of(plan);
     if (plan.micro_batch <= known.fits || plan.micro_batch >= known.fails) return plan.micro_batch >= known.fails;
     switch (leanest_of(plan, times)) {
         case Lean::illegal:  // says nothing of other micro-batches

@@ -21,6 +21,8 @@ class NeverFits {
     // leanest of them does not. A larger micro-batch needs more, unless it is the only one of its step (adds_up_whole_gradients), and so do
     // more chunks per GPU (tests), so that little has to be asked.
     bool holds_for(const Plan& plan, const LayerTimes& times);
+    // Whether that was found of a smaller micro-batch.
+    bool is_known_for(const Plan& plan);
     // Of all layers, so many at least are computed again by whatever fits of this TP, CP, PP, EP, ETP, micro-batch and ZeRO, whatever its
     // schedule and its layout; 0 where computing parts of layers again, or nothing, may be enough.
     double layers_again(Plan plan) const;
@@ -46,6 +48,7 @@ class NeverFits {
         std::array<std::int64_t, 6> key{};
         std::int64_t fits = 0, fails = std::numeric_limits<std::int64_t>::max();
     };
+    Known& known_of(const Plan& plan);
     std::vector<Known> known_;  // one place per remainder of what it depends on; the newest stays
 };
 

@@ -90,11 +90,16 @@ class Search {
             if (way.bound > limit_.seconds() || is_enough()) break;
             Plan plan = about;
             set_experts(plan, way.experts);
+            const LayerTimes times = scorer_.layers(plan);
+            const auto first = std::find_if(way.pipelines.begin(), way.pipelines.end(), [&](std::int64_t p) {
+                plan.pipeline_parallel = p;
+                return !counts_as_never_fitting(plan, times);
+            });
+            if (first == way.pipelines.end()) continue;
             const Exchanges exchanges = exchanges_of(plan);
             plan.recompute = base_.recompute, plan.recompute_layers = base_.recompute_layers;
-            for (const std::int64_t p : way.pipelines) {
-                if (is_enough()) break;
-                plan.pipeline_parallel = p;
+            for (auto p = first; p != way.pipelines.end() && !is_enough(); ++p) {
+                plan.pipeline_parallel = *p;
                 look_at_pipelines(plan, exchanges);
             }
         }
@@ -135,25 +140,33 @@ class Search {
             };
             const bool asks_time_first = limit_.seconds() < INFINITY;  // before any plan is known, memory alone cuts
             if (asks_time_first && !is_fast()) continue;
-            way.pipelines = pipelines_that_may_fit(plan, group.pipelines, about);
+            way.pipelines = pipelines_of(plan, group.pipelines, about, !asks_time_first);
             if (way.pipelines.empty() || (!asks_time_first && !is_fast())) continue;
             ways.push_back(std::move(way));
         }
         return sorted(std::move(ways), [](const Way& a, const Way& b) { return a.bound < b.bound; });
     }
-    // Those on which some plan fits; what the others hold is counted.
-    std::vector<std::int64_t> pipelines_that_may_fit(Plan plan, const std::vector<std::int64_t>& pipelines, const LayerTimes& about) {
+    // Those that keep the rules of experts, and of which it is not known that no plan fits; `that_may_fit`: nor is it so. What the others
+    // hold is counted.
+    std::vector<std::int64_t> pipelines_of(Plan plan, const std::vector<std::int64_t>& pipelines, const LayerTimes& about,
+                                           bool that_may_fit) {
         std::vector<std::int64_t> left;
-        plan.expert_overlap = base_.expert_overlap, plan.recompute = base_.recompute;
         for (const std::int64_t p : pipelines) {
             plan.pipeline_parallel = p;
             if (!keeps_expert_rules(space_.model, plan)) continue;
-            if (!goal_.everything && never_fits_.holds_for(plan, about))
-                result_.does_not_fit += goal_.plans > 1 ? legal_pipelines(plan) : 0;
-            else
-                left.push_back(p);
+            if (!counts_as_never_fitting(plan, about, !that_may_fit)) left.push_back(p);
         }
         return left;
+    }
+    // `if_known`: as far as it needs no work to say so.
+    bool counts_as_never_fitting(const Plan& plan, const LayerTimes& times, bool if_known = false) {
+        const bool never = if_known ? !goal_.everything && never_fits_.is_known_for(plan) : never_fits(plan, times);
+        if (never && goal_.plans > 1) result_.does_not_fit += legal_pipelines(plan);
+        return never;
+    }
+    bool never_fits(Plan plan, const LayerTimes& times) {
+        plan.expert_overlap = base_.expert_overlap, plan.recompute = base_.recompute;
+        return !goal_.everything && never_fits_.holds_for(plan, times);
     }
     std::int64_t legal_pipelines(Plan plan) const {
         std::int64_t legal = 0;
@@ -176,10 +189,11 @@ class Search {
             }
         }
     }
-    // Of all layers, so many at least are computed again by what fits, whatever the form.
-    double layers_again(const Plan& plan) {
+    // Of all layers, so many at least are computed again by what fits, whatever the form; INFINITY where nothing does.
+    double layers_again(const Plan& plan, const LayerTimes& times) {
         double& again = again_[static_cast<std::size_t>(plan.zero)];
-        if (again == kNotAsked) again = goal_.everything || goal_.any ? 0 : never_fits_.layers_again(plan);
+        if (again == kNotAsked)
+            again = goal_.everything || goal_.any ? 0 : never_fits(plan, times) ? INFINITY : never_fits_.layers_again(plan);
         return again;
     }
 
@@ -202,7 +216,7 @@ class Search {
     // Null where the plan cannot be fast enough, or fits in no time that is. Whole layers are not computed again beneath hidden traffic.
     std::optional<Plan> laid_out(const Plan& plan, const PipelineForm& form, const Exchange& exchange) {
         if (exchange.bound.seconds(plan) > limit_.seconds()) return std::nullopt;
-        const double again = layers_again(plan);
+        const double again = layers_again(plan, exchange.times);
         if (again > 0 && exchange.is_hidden) return std::nullopt;
         if (again > 0 && exchange.bound.seconds(plan, again) > limit_.seconds()) {
             best_.any_tried = true;

@@ -43,8 +43,10 @@ struct Goal {
 // Where it does not fit as it is, it takes the fastest way that fits (savings.h): layers moved where memory wants it so (of balanced
 // splits); recomputing attention, a block of the fewest layers, or every layer; 16-bit states; as far as these are open.
 //   1. groups of one TP, CP and micro-batch, the least lower bound of time first (bounds.h); the first bound above the limit ends it
-//   2. expert parallelism, PP, schedule: without what can never fit (never_fits.h); then the bound again, with more known
-//   3. memory, with what a plan takes to fit, then the step time: most of what bounds of time leave does not fit
+//   2. expert parallelism, PP, schedule: without what can never fit (never_fits.h); then the bound again, with more known, and with the
+//      layers that must be computed again
+//   3. memory, with what a plan takes to fit, then the step time: most of what bounds of time leave does not fit. The fastest alone is asked
+//      for its time first.
 // The limit is the time of the slowest plan still wanted. Where no plan fits as the framework sends gradients, those of may_sync_to_fit()
 // send them after each micro-batch.
 SearchResult search(const SearchSpace& space, const Goal& goal);
