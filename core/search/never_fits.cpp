@@ -166,31 +166,32 @@ Stage NeverFits::mean_stage(const Plan& plan, double without) const {
     return stage;
 }
 
+double NeverFits::bytes_of_mean(const Plan& plan, double without) const {
+    return detailed<double>(space_.model, plan, scorer_.framework(), mean_stage(plan, without)).peak_bytes;
+}
+
 double NeverFits::layers_again(Plan plan) const {
     if (!savings_.recomputes() || savings_.narrows() || savings_.swaps() || space_.method == Method::fujii2024 || plan.token_slices > 1)
         return 0;
     const double most = scorer_.most_allocated(plan);
-    const auto bytes = [&](double without) {
-        return detailed<double>(space_.model, plan, scorer_.framework(), mean_stage(plan, without)).peak_bytes;
-    };
     plan.recompute_layers = 1;
     if (savings_.recomputes_operations()) {
         plan.recompute = Recompute::operations;
-        if (bytes(0) <= most) return 0;
+        if (bytes_of_mean(plan, 0) <= most) return 0;
     }
     plan.recompute = Recompute::selective;
     for (const std::uint32_t modules : savings_.modules_to_try()) {
         plan.recompute_modules = modules;
-        if (bytes(0) <= most) return 0;
+        if (bytes_of_mean(plan, 0) <= most) return 0;
     }
     plan.recompute = base_.recompute, plan.recompute_modules = base_.recompute_modules;
-    const double whole = bytes(0);
+    const double whole = bytes_of_mean(plan, 0);
     if (whole <= most) return 0;
     const auto layers = static_cast<double>(space_.model.layers);
     if (!savings_.recomputes_parts()) return layers;
     // Computed again they count as if they needed nothing. The fewer are left, the less one of them saves: a line through two values is
     // below the others.
-    const double some = layers / 8, less = bytes(some);
+    const double some = layers / 8, less = bytes_of_mean(plan, some);
     return less <= most ? 1 : std::min(layers, some * (whole - most) / (whole - less));
 }
 

@@ -32,7 +32,8 @@ class NeverFits {
     Lean leanest_of(Plan plan, const LayerTimes& times);
     bool fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times, bool mean_stage);
     bool mean_stage_fits(const Plan& plan) const;
-    Stage mean_stage(const Plan& plan, double share) const;
+    Stage mean_stage(const Plan& plan, double without) const;
+    [[gnu::noinline]] double bytes_of_mean(const Plan& plan, double without) const;
     std::size_t place_of(const Plan& plan) const;
 
     const SearchSpace& space_;

@@ -45,7 +45,8 @@ struct Goal {
 //   1. groups of one TP, CP and micro-batch, the least lower bound of time first (bounds.h); the first bound above the limit ends it
 //   2. expert parallelism, PP, schedule: without what can never fit (never_fits.h); then the bound again, with more known, and with the
 //      layers that must be computed again
-//   3. memory, with what a plan takes to fit, then the step time: most of what bounds of time leave does not fit. The fastest alone is asked
+//   3. memory, with what a plan takes to fit, then the step time: most of what bounds of time leave does not fit. The fastest alone is
+//   asked
 //      for its time first.
 // The limit is the time of the slowest plan still wanted. Where no plan fits as the framework sends gradients, those of may_sync_to_fit()
 // send them after each micro-batch.
