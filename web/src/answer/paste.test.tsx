@@ -117,6 +117,23 @@ test('a launch script is read as a run; what it leaves open is asked, and the an
     expect(run).not.toHaveBeenCalled(); // this answer still asks
 });
 
+test('what the last answer brings stands below the fields, which keep their place', async () => {
+    const { find, importPlan, text } = shown(imported);
+    write(find('textbox', 'The text of the file'), 'torchrun pretrain_gpt.py');
+    await vi.waitFor(() => expect(text()).toContain('The text does not say it. What is it?'));
+    expect(text()).not.toContain('is there a faster one');
+    const field = find('textbox', 'Words in the vocabulary');
+    const above = () => text().slice(0, text().indexOf('Words in the vocabulary'));
+    const before = above();
+    const refused = [{ id: 'import_plan.refused.gather' }];
+    importPlan.mockResolvedValue({ ...script, jobs: script.jobs.map((job) => ({ ...job, asked: [], keys: [], refused })) });
+    write(field, '128256');
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+    await vi.waitFor(() => expect(text()).toContain('is there a faster one'));
+    expect(text()).toContain('--overlap-param-gather needs');
+    expect(above()).toBe(before);
+});
+
 test('a launch script that asks nothing more is handed on', async () => {
     const [plan] = script.jobs;
     if (!plan) throw new Error('no run');

@@ -233,7 +233,6 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
                     {came !== '' && <p class="note">{say('hub.came', { repository: came })}</p>}
                     {result && isRun(result) && <RunFound {...{ run: result, page, against, measure, useCards }} />}
                     {result && !isScript(result) && !isRun(result) && <Report result={result.ok ? named(result, came) : result} />}
-                    {script && plan && usable && faster(plan, script)}
                     {script && (
                         <ScriptReport
                             script={script}
@@ -241,7 +240,9 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
                             choose={choose}
                             set={set}
                             answer={(name, value) => setSet({ ...set, [name]: value })}
-                        />
+                        >
+                            {plan && usable && faster(plan, script)}
+                        </ScriptReport>
                     )}
                 </div>
                 <p class="acts">

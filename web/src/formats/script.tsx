@@ -1,4 +1,5 @@
 import './script.css';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Answers, ImportedKey, ImportedPlan, KeyFate } from '../core/api';
 import { isSaid, say, tell } from '../words/words';
@@ -11,6 +12,7 @@ interface Props {
     choose(job: number): void;
     set: { readonly [name: string]: string };
     answer(name: string, value: string): void;
+    children?: ComponentChildren; // what is said of a run that is whole
 }
 
 const fieldLabel = (key: string): string => tell({ id: `field.${key}` });
@@ -132,8 +134,8 @@ function Questions({ script, job, set, answer }: Omit<Props, 'chosen' | 'choose'
     );
 }
 
-// What a launch script would start, argument by argument.
-export function ScriptReport({ script, chosen, choose, set, answer }: Props) {
+// What a launch script would start, argument by argument. What an answer brings stands below the fields: they keep their place.
+export function ScriptReport({ script, chosen, choose, set, answer, children }: Props) {
     const job = script.jobs[chosen] ?? script.jobs[0];
     if (!job) return null;
     return (
@@ -151,6 +153,7 @@ export function ScriptReport({ script, chosen, choose, set, answer }: Props) {
                     </select>
                 </label>
             )}
+            <Questions script={script} job={job} set={set} answer={answer} />
             {job.refused.length > 0 && (
                 <div class="wrong">
                     <h4>{say('paste.script.refused')}</h4>
@@ -161,7 +164,7 @@ export function ScriptReport({ script, chosen, choose, set, answer }: Props) {
                     </ul>
                 </div>
             )}
-            <Questions script={script} job={job} set={set} answer={answer} />
+            {children}
             {[...(script.complete ? [] : [say('paste.script.incomplete')]), ...job.notes.map(tell)].map((note) => (
                 <p key={note} class="note">
                     {note}
