@@ -40,41 +40,46 @@ std::string_view closest(std::string_view word, std::span<const std::string_view
     return best;
 }
 
-// Whether `word` stands in `text`; one that begins with a digit only where a word does, or behind an x: "7b" is in "8x7b", not in "27b".
-static bool has_word(std::string_view text, std::string_view word) {
+// Whether a number stands in `names` where a word begins, or behind an x or the word typed `before` it: "7b" is in "8x7b", not in "27b",
+// and "3" in "qwen3" of "qwen 3". A `whole` one ends there too: "3" is in "3.1", not in "32b".
+static bool has_number(std::string_view names, std::string_view number, std::string_view before, bool whole) {
     const auto begins = [&](std::size_t at) {
-        const char before = at == 0 ? ' ' : text[at - 1];
-        return !is_digit(before) && before != '.' && (before == 'x' || before < 'a' || before > 'z');
+        const char c = at == 0 ? ' ' : names[at - 1];
+        return (!is_digit(c) && c != '.' && (c == 'x' || c < 'a' || c > 'z')) ||
+               (!before.empty() && !is_digit(before.back()) && names.substr(0, at).ends_with(before));
     };
-    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
-        if (!is_digit(word[0]) || begins(at)) return true;
+    for (std::size_t at = names.find(number); at != names.npos; at = names.find(number, at + 1)) {
+        const std::size_t end = at + number.size();
+        if (begins(at) && !(whole && end < names.size() && is_digit(names[end]))) return true;
+    }
     return false;
 }
 
-// Whether a word of `text` begins so: "h200" begins one of "h200 sxm", none of "gh200". Digits may stand anywhere.
+// Whether a word of `text` begins so: "h200" begins one of "h200 sxm", none of "gh200".
 static bool begins_word(std::string_view text, std::string_view word) {
     const auto is_alike = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
     for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
         if (at == 0 || !is_alike(text[at - 1])) return true;
-    return is_digit(word[0]);
+    return false;
 }
 
 constexpr std::string_view kBetween = " -_/,;:()";
 
 Meant meant(std::string_view words, const Named& one) {
-    const std::string given = lower_case(words);
-    std::string text = lower_case(joined({one.id, " ", one.names}));
-    std::string squeezed = text;  // "llama3" for "Llama 3"
+    const std::string given = lower_case(words), names = lower_case(joined({one.id, " ", one.names}));
+    std::string squeezed = names;  // "llama3" for "Llama 3"
     squeezed.erase(std::remove_if(squeezed.begin(), squeezed.end(), [](char c) { return kBetween.find(c) != kBetween.npos; }),
                    squeezed.end());
-    text += " " + squeezed;
+    const std::string text = names + " " + squeezed;
+    std::string_view word;
     Meant all = Meant::begins;
     for (std::size_t from = given.find_first_not_of(kBetween); from < given.size();) {
         const std::size_t to = std::min(given.find_first_of(kBetween, from), given.size());
-        const std::string_view word = std::string_view(given).substr(from, to - from);
-        if (!has_word(text, word)) return Meant::no;
-        if (!begins_word(text, word)) all = Meant::has;
+        const std::string_view before = std::exchange(word, std::string_view(given).substr(from, to - from));
         from = given.find_first_not_of(kBetween, to);
+        const bool number = is_digit(word[0]), last = from >= given.size();  // the last word may still be typed
+        if (number ? !has_number(names, word, before, !last) : squeezed.find(word) == squeezed.npos) return Meant::no;
+        if (number ? !has_number(names, word, before, true) : !begins_word(text, word)) all = Meant::has;
     }
     return all;
 }

@@ -76,6 +76,18 @@ TEST_CASE("a size is a size, not the end of another one") {
     CHECK(of_7b.find("27b") == std::string::npos);
 }
 
+TEST_CASE("a number is not the beginning of a longer one, unless it is still typed") {
+    CHECK(by("olmo 3 32") == "words: olmo-3-32b");
+    CHECK(by("olmo 3").starts_with("words: olmo-3-"));
+    CHECK(by("olmo 3").ends_with(" olmo-2-32b"));
+    CHECK(by("llama 3 70").find("llama-3-70b") != std::string::npos);
+    CHECK(by("llama3 70").find("llama-3-70b") != std::string::npos);
+    CHECK(by("qwen 3 32").starts_with("words: qwen3-32b"));
+    CHECK(by("qwen3 235") == "words: qwen3-235b-a22b");
+    CHECK(by("llama 3.1 8").starts_with("words: llama-3.1-8b"));
+    CHECK(by("llama 3.1 40").find("llama-3.1-405b") != std::string::npos);
+}
+
 TEST_CASE("what none is called: the one spelled alike, or none") {
     CHECK(by("gemma-2bb") == "near: gemma-2b");
     CHECK(by("pythia-1.4c") == "near: pythia-1.4b");

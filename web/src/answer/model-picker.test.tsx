@@ -162,6 +162,30 @@ test('Enter before the list is whole takes its first model when it is', async ()
     expect(onChoose.mock.calls).toEqual([[gemmas[0]?.model]]);
 });
 
+test('Enter takes a model whose number is the one typed, not one where it begins a longer one', async () => {
+    const [one, other] = goodOf('find_models', 'find-models').models;
+    if (!one || !other) throw new Error('the golden models are no longer there');
+    const olmo3 = { ...one, id: 'olmo-3-32b', label: 'OLMo 3 32B', model: { model_type: 'olmo3' } as never };
+    const olmo2 = { ...other, id: 'olmo-2-32b', label: 'OLMo 2 32B', model: 'olmo-2-32b' };
+    const { all, field, onChoose } = shown(false, async () => ({ ...nothing, title: 'More models:', models: [olmo3, olmo2] }));
+    for (const typed of ['olmo 3 32', 'olmo 3']) {
+        tap(field);
+        write(field, typed);
+        press(field, 'Enter'); // before the list is whole
+        await vi.waitFor(() => expect(onChoose).toHaveBeenLastCalledWith(olmo3.model));
+        onChoose.mockClear();
+    }
+    tap(field);
+    write(field, 'olmo 3');
+    await vi.waitFor(() =>
+        expect(all('option').map((one) => textOf(one).slice(0, 10))).toEqual(['OLMo 3 32B', 'OLMo 2 32B', 'Paste a co']),
+    );
+    write(field, 'olmo 32'); // whole in both: the page's own comes first
+    await vi.waitFor(() =>
+        expect(all('option').map((one) => textOf(one).slice(0, 10))).toEqual(['OLMo 2 32B', 'OLMo 3 32B', 'Paste a co']),
+    );
+});
+
 test('Enter is forgotten when more is typed, or the list is closed', async () => {
     const { ask, answer } = asking();
     const { field, onChoose, onPaste } = shown(false, ask);

@@ -4,7 +4,7 @@ import { format } from '../format/format';
 import { say } from '../words/words';
 import type { AlsoKnown } from './also-known';
 import { repositoryOf, sameRepository } from './hub-id';
-import { search } from './model-search';
+import { isWhole, search } from './model-search';
 
 interface Props {
     models: CatalogModel[];
@@ -64,16 +64,25 @@ const rowOf = ({ id, label, parameters }: CatalogModel | FoundModel): Row => ({
 });
 
 // What is listed for what was typed, from top to bottom: options, and what is said between them.
-function rowsOf(found: CatalogModel[], { coming, also }: ReturnType<typeof useAlso>, repository: string | null): (Row | string)[] {
+// A model that has the numbers typed whole comes before those where they begin longer ones.
+function rowsOf(
+    found: CatalogModel[],
+    whole: boolean,
+    { coming, also }: ReturnType<typeof useAlso>,
+    repository: string | null,
+): (Row | string)[] {
     const others = also.models.filter(({ id }) => !found.some((model) => model.id === id));
     const elsewhere = repository !== null && ![...found, ...others].some((model) => sameRepository(model.repository, repository));
+    const own = found.map(rowOf);
+    const more = others.map(rowOf);
+    if (!whole && others[0] === also.models[0]) more.push(...own.splice(0));
     const alone = also.models.length === 0 && also.title;
     const none = found.length === 0 && !coming && !elsewhere && !alone && (others.length === 0 || also.near);
     return [
-        ...found.map(rowOf),
+        ...own,
         ...(coming ? [say('later.coming')] : none ? [say('form.no_match')] : []),
         ...(others.length > 0 || alone ? [also.title] : []),
-        ...others.map(rowOf),
+        ...more,
         ...(elsewhere ? [{ id: FROM_HUB, name: say('form.hub', { repository }), detail: say('form.hub_help'), leads: true }] : []),
         { id: PASTE, name: say('form.paste'), detail: say('form.paste_help'), leads: true },
     ];
@@ -111,9 +120,11 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
     const open = query !== null;
     const typed = query ?? '';
     const repository = repositoryOf(typed);
-    const found = search(models, repository ?? typed);
+    const words = repository ?? typed;
+    const found = search(models, words);
+    const whole = isWhole(found[0], words);
     const { also, coming } = useAlso(typed, found.length <= FEW && typed.trim().length > 1, ask);
-    const rows = rowsOf(found, { coming, also }, repository);
+    const rows = rowsOf(found, whole, { coming, also }, repository);
     const ids = rows.flatMap((row) => (typeof row === 'string' ? [] : [row.id]));
     const show = () => {
         if (open) return;
@@ -151,7 +162,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
         const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
         if (move) setActive((active + move + ids.length) % ids.length);
         else if (event.key !== 'Enter') return;
-        else if (coming && found.length + active === 0) entered.current = true;
+        else if (coming && active === 0 && !whole) entered.current = true;
         else take(ids[active]);
         event.preventDefault();
     };

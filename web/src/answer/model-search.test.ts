@@ -18,6 +18,14 @@ test.each([
     ['ｌｌａｍａ ４０５', ['llama-3.1-405b']],
     ['k2', ['kimi-k2']],
     ['llama banana', []],
+    ['olmo 3 32', []], // OLMo 3 is not among them, and "3" is not "32b"
+    ['olmo 2 3', ['olmo-2-32b']],
+    ['llama 3 70', ['llama-3-70b', 'llama-3.1-70b', 'llama-3.3-70b']],
+    ['llama3 70', ['llama-3-70b', 'llama-3.1-70b', 'llama-3.3-70b']],
+    ['qwen 3 32', ['qwen3-32b']],
+    ['qwen3 235', ['qwen3-235b-a22b']],
+    ['llama 3.1 8', ['llama-3.1-8b']],
+    ['llama 3.1 40', ['llama-3.1-405b']],
 ])('%s', (typed, expected) => {
     expect(ids(typed).sort()).toEqual(expected);
 });
@@ -26,6 +34,10 @@ test('a size is a size, not the end of another one', () => {
     expect(ids('7b')).not.toContain('gemma-2-27b');
     expect(ids('7b')).toContain('llama-2-7b');
     expect(ids('')).toHaveLength(catalog.models.length);
+});
+
+test('a size that is whole comes before those that it begins', () => {
+    expect(ids('llama 7').slice(0, 2)).toEqual(['llama-2-7b', 'llama-3.3-70b']);
 });
 
 test('the newest of a family comes first', () => {

@@ -5,12 +5,29 @@ const BETWEEN = /[\s\-_/,;:()]+/;
 
 const wordsOf = (text: string): string[] => text.normalize('NFKC').toLowerCase().split(BETWEEN).filter(Boolean);
 
-// A word that begins with a digit counts only where a word does, or behind an x: "7b" is in "8x7b", not in "27b".
-function has(text: string, word: string): boolean {
-    if (!/^\d/.test(word)) return text.includes(word);
-    const literal = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    return new RegExp(`(?:^|[^a-wyz\\d.])${literal}`).test(text);
+const NONE = ' -'; // in no name
+
+// A number counts where a word begins, or behind an x or the word typed before it: "7b" is in "8x7b", not in "27b", and "3" in "qwen3" of
+// "qwen 3". A whole one ends there too: "3" is in "3.1", not in "32b".
+function has(names: string[], word: string, before: string, whole: boolean): boolean {
+    if (!/^\d/.test(word)) return names.join('').includes(word); // "llama3" is in "Llama 3"
+    const around = names.join(' ').split(word);
+    return around.some(
+        (left, i) =>
+            i + 1 < around.length &&
+            (/(^|[^a-wyz\d.])$/.test(left) || (/\D$/.test(before) && left.endsWith(before))) &&
+            !(whole && /^\d/.test(around[i + 1] ?? '')),
+    );
 }
+
+// Whether all words are in the names of a model; unless `whole`, the last one may still be typed.
+const called = ({ id, label, repository }: CatalogModel, words: string[], whole: boolean): boolean => {
+    const names = wordsOf(`${id} ${label} ${repository}`);
+    return words.every((word, i) => has(names, word, words[i - 1] ?? NONE, whole || i + 1 < words.length));
+};
+
+export const isWhole = (model: CatalogModel | undefined, typed: string): boolean =>
+    model !== undefined && called(model, wordsOf(typed), true);
 
 // "Llama " of "Llama 3.1 70B": its models stand together in the catalogue.
 const familyOf = ({ label }: CatalogModel): string => label.replace(/\d.*/, '');
@@ -26,10 +43,11 @@ const named = ({ label }: CatalogModel, words: string[]): number => {
 export function search(models: CatalogModel[], typed: string): CatalogModel[] {
     const words = wordsOf(typed);
     if (words.length === 0) return models;
-    const found = models.filter(({ id, label, repository }) => {
-        const names = wordsOf(`${id} ${label} ${repository}`);
-        const text = `${names.join(' ')} ${names.join('')}`; // "llama3" is in "Llama 3"
-        return words.every((word) => has(text, word));
-    });
-    return found.sort((a, b) => named(b, words) - named(a, words) || (familyOf(a) === familyOf(b) ? numberOf(b) - numberOf(a) : 0));
+    const whole = (model: CatalogModel): number => Number(called(model, words, true));
+    return models
+        .filter((model) => called(model, words, false))
+        .sort(
+            (a, b) =>
+                whole(b) - whole(a) || named(b, words) - named(a, words) || (familyOf(a) === familyOf(b) ? numberOf(b) - numberOf(a) : 0),
+        );
 }
