@@ -242,7 +242,7 @@ Json import_answer(const Json& request, Problems& problems) {
         for (const std::string& name : one.in.touched)
             if (std::find(open.begin(), open.end(), name) == open.end()) open.push_back(name);
         Json job = to_json(one.in);
-        job["title"] = one.title;
+        job["title"] = one.title.empty() ? std::string(label_of_format(read->format)) : one.title;
         job["line"] = one.line;
         job["answered"] = answered_in(one.in, request.value("set", Json::object()));
         jobs.push_back(std::move(job));

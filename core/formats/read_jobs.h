@@ -22,6 +22,7 @@ struct ReadJobs {
 // A format, by its keys.
 struct FormatReader {
     std::string_view id;
+    std::string_view label;                              // "": as it is called where plans are written in it (job/config_format.h)
     int (*likeness)(const std::vector<Entry>& entries);  // 0: it is another format
     void (*read)(Import& import);
 };
@@ -29,6 +30,8 @@ struct FormatReader {
 const FormatReader* reader_of(const std::vector<Entry>& entries);
 
 const FormatReader* reader_called(std::string_view id);
+// What a format is called.
+std::string_view label_of_format(std::string_view id);
 
 // Nothing where no format is recognised.
 std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set, std::int64_t first_line = 1);

@@ -4,28 +4,29 @@
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
 #include "formats/shell_files.h"
+#include "job/config_format.h"
 
 namespace fourfold {
 
 // The more particular ones first: a file of Primus has the names of Megatron-LM too.
 static constexpr FormatReader kReaders[] = {
-    {"primus", primus_likeness, read_primus},
-    {"torchtune", torchtune_likeness, read_torchtune},
-    {"litgpt", litgpt_likeness, read_litgpt},
-    {"nanotron", nanotron_likeness, read_nanotron},
-    {"torchtitan", torchtitan_likeness, read_torchtitan},
-    {"gpt-neox", neox_likeness, read_neox},
-    {"axolotl", axolotl_likeness, read_axolotl},
-    {"llama-factory", llama_factory_likeness, read_llama_factory},
-    {"transformers", transformers_likeness, read_transformers},
-    {"llm-foundry", foundry_likeness, read_foundry},
-    {"maxtext", maxtext_likeness, read_maxtext},
-    {"accelerate", accelerate_likeness, read_accelerate},
-    {"deepspeed", deepspeed_likeness, read_deepspeed},
-    {"nemo-1", nemo1_likeness, read_nemo1},
-    {"megatron-bridge", bridge_likeness, read_bridge},
-    {"nemo-2", nemo2_likeness, read_nemo2},
-    {"megatron-lm", megatron_yaml_likeness, read_megatron_yaml},
+    {"primus", "Primus", primus_likeness, read_primus},
+    {"torchtune", "torchtune", torchtune_likeness, read_torchtune},
+    {"litgpt", "LitGPT", litgpt_likeness, read_litgpt},
+    {"nanotron", "", nanotron_likeness, read_nanotron},
+    {"torchtitan", "", torchtitan_likeness, read_torchtitan},
+    {"gpt-neox", "GPT-NeoX", neox_likeness, read_neox},
+    {"axolotl", "Axolotl", axolotl_likeness, read_axolotl},
+    {"llama-factory", "LLaMA-Factory", llama_factory_likeness, read_llama_factory},
+    {"transformers", "Transformers", transformers_likeness, read_transformers},
+    {"llm-foundry", "LLM Foundry", foundry_likeness, read_foundry},
+    {"maxtext", "MaxText", maxtext_likeness, read_maxtext},
+    {"accelerate", "", accelerate_likeness, read_accelerate},
+    {"deepspeed", "", deepspeed_likeness, read_deepspeed},
+    {"nemo-1", "NeMo 1", nemo1_likeness, read_nemo1},
+    {"megatron-bridge", "", bridge_likeness, read_bridge},
+    {"nemo-2", "", nemo2_likeness, read_nemo2},
+    {"megatron-lm", "", megatron_yaml_likeness, read_megatron_yaml},
 };
 
 int count_like(const std::vector<Entry>& entries, std::initializer_list<std::string_view> patterns) {
@@ -43,6 +44,13 @@ const FormatReader* reader_of(const std::vector<Entry>& entries) {
 const FormatReader* reader_called(std::string_view id) {
     const auto found = std::find_if(std::begin(kReaders), std::end(kReaders), [&](const FormatReader& one) { return one.id == id; });
     return found == std::end(kReaders) ? nullptr : &*found;
+}
+
+std::string_view label_of_format(std::string_view id) {
+    const auto row = std::find_if(kConfigFormats.begin(), kConfigFormats.end(), [&](const ConfigFormatRow& one) { return one.id == id; });
+    if (row != kConfigFormats.end()) return row->label;
+    const FormatReader* const reader = reader_called(id);
+    return reader == nullptr ? id : reader->label;
 }
 
 // GPUs of a job of Kubeflow: each copy of a role has the same number; 0 where they differ, or nothing is said.

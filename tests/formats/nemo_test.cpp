@@ -70,6 +70,14 @@ TEST_CASE("nemo llm: a factory with arguments, and LoRA where a fine-tuning says
     CHECK(some(nemo_job(recipe + ", peft_scheme=None" + batch), {"trained"}) == "trained=?");
 }
 
+TEST_CASE("what names no program is called what its format is called") {
+    CHECK(first_of("cfg.model.tensor_model_parallel_size = 4\ncfg.train.micro_batch_size = 2\n")["title"] == "Megatron-Bridge");
+    CHECK(first_of("trainer.devices = 8\ntrainer.num_nodes = 1\nmodel.micro_batch_size = 1\nmodel.encoder_seq_length = 128\n")["title"] ==
+          "NeMo 1");
+    CHECK(first_of("pipe_parallel_size = 4\nnum_layers = 6\nhidden_size = 64\n")["title"] == "GPT-NeoX");
+    CHECK(first_of("zero_optimization.stage = 2\ntrain_micro_batch_size_per_gpu = 1\n")["title"] == "DeepSpeed");
+}
+
 TEST_CASE("presets of a workload: a job each, with its base") {
     const Json jobs = read_script_of(
         "from utils.utils import WorkloadBaseConfig\nBASE = WorkloadBaseConfig(\n    num_gpus=64,\n    global_batch_size=128,\n)\n"

@@ -30,6 +30,7 @@ inline Json read_answer(const Json& request) {
     CHECK(answer_defect(answer, "import_plan") == "");
     CHECK(request_defect(request, "import_plan") == "");
     REQUIRE_MESSAGE(answer["ok"] == true, answer.dump());
+    for (const Json& job : answer["jobs"]) CHECK(job["title"] != "");
     return answer;
 }
 inline Json read_settings_of(const std::string& text, const Json& set = Json::object()) {

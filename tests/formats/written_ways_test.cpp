@@ -170,7 +170,7 @@ TEST_CASE("lists of arguments for a script elsewhere: what is exported beside th
         "export PROFILE=\"nsys profile --trace=cuda\"\nsh finetune.sh openai/gpt-oss-120b\n");
     CHECK(some(job, {"gpus", "tensor_parallel", "pipeline_parallel", "expert_parallel", "recompute_layers", "precision"}) ==
           "gpus=64 tensor_parallel=8 pipeline_parallel=4 expert_parallel=2 recompute_layers=1 precision=?");
-    CHECK(job["title"] == "");
+    CHECK(job["title"] == "Megatron-LM");  // it names no program
 }
 
 TEST_CASE("accelerate's file, which the script writes under a name that is not known") {

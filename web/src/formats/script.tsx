@@ -140,7 +140,7 @@ export function ScriptReport({ script, chosen, choose, set, answer, children }: 
     if (!job) return null;
     return (
         <div class="imported">
-            <h3>{say('paste.script.found', { title: job.title || script.format, count: script.jobs.length })}</h3>
+            <h3>{say('paste.script.found', { title: job.title, count: script.jobs.length })}</h3>
             {script.jobs.length > 1 && (
                 <label>
                     {say('paste.script.which')}{' '}
