@@ -107,11 +107,11 @@ export function inOrder(text, ...parts) {
 }
 
 // The list of plans. Its columns: rank, tensor, pipeline, context, micro-batch, data, besides, step, tokens/s, GB, of the card.
-export const rows = (page) => page.locator('.ranking tbody tr');
+export const rows = (page) => page.locator('.ranking tbody tr:not(.alike)'); // without those that say how many more there are
 export const takePlan = (page, rank) =>
     page.locator(`.ranking tbody tr`, { has: page.locator('th button', { hasText: new RegExp(`^${rank}$`) }) }).locator('th button');
 export const column = async (page, at) =>
-    (await page.locator(`.ranking tbody tr > :nth-child(${at})`).allInnerTexts()).map((text) => Number(text.replace(/[^\d.]/g, '')));
+    (await page.locator(`.ranking tbody tr:not(.alike) > :nth-child(${at})`).allInnerTexts()).map((text) => Number(text.replace(/[^\d.]/g, '')));
 // Which of the rows is the plan shown above, from 1 on; 0: none.
 export const rowAbove = async (page) => 1 + (await rows(page).evaluateAll((all) => all.findIndex((row) => row.classList.contains('now'))));
 // The numbers of "tensor 8 · pipeline 4 · context 1 · data 2 · micro-batch 1", wherever it stands in a text.

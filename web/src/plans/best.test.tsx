@@ -1,14 +1,16 @@
 import { expect, test, vi } from 'vitest';
 import { format } from '../format/format';
 import { goodOf, pageOf, rankedPage } from '../shared/test-data';
-import { cellsOf, plain, settle, show, spies, tap } from '../shared/test-view';
+import { cellsOf, plain, settle, show, spies, tap, textOf } from '../shared/test-view';
 import { allAuto } from '../state/state';
 import type { Page } from '../store/page';
 import { planAt, type Ranking, rows, settingsOf } from '../store/ranked';
 import { Best } from './best';
+import { folded } from './list';
 
 const ranked = goodOf('rank', 'rank-70b');
 const count = rows(ranked);
+const folds = folded(Array.from({ length: count }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 })));
 
 function shown(ranking: Partial<Ranking> = {}, changes: Partial<Page> = {}) {
     const page = rankedPage(changes);
@@ -16,13 +18,14 @@ function shown(ranking: Partial<Ranking> = {}, changes: Partial<Page> = {}) {
     return { act, page, ...show(<Best page={{ ...page, ranking: { ...page.ranking, ...ranking } }} act={act} />) };
 }
 const tableOf = ({ find }: Pick<ReturnType<typeof shown>, 'find'>): string[][] => cellsOf(find('table', 'Plans that fit'));
+const plansOf = (view: Pick<ReturnType<typeof shown>, 'find'>): string[][] => tableOf(view).filter((cells) => cells.length > 1);
 
 test('the best plan, and the plans after it with their times and memory', () => {
     const view = shown();
     const first = planAt(ranked, 0);
     expect(view.names('heading')[0]).toBe('Best configurations');
     expect(view.text()).toContain(plain(`, ${format.duration(first.step_seconds)} a step.`));
-    const [head, ...lines] = tableOf(view);
+    const [head, ...lines] = plansOf(view);
     expect(head?.map((cell) => cell.replace(/[▾▴]/, ''))).toEqual([
         '#',
         'tensorTP',
@@ -35,20 +38,47 @@ test('the best plan, and the plans after it with their times and memory', () => 
         'Tokens/s',
         'GB',
     ]);
-    expect(lines.map((cells) => cells[9])).toEqual(lines.map((_, i) => format.gb(planAt(ranked, i).whole_bytes)));
-    expect(lines).toHaveLength(Math.min(20, count));
+    const firsts = folds.slice(0, 20).map(([one]) => format.gb(one?.plan.whole_bytes ?? 0));
+    expect(lines.map((cells) => cells[9])).toEqual(firsts);
+    expect(lines[0]?.[9]).toBe(format.gb(first.whole_bytes));
 });
 
 test('more rows are a tap away', () => {
     const view = shown();
     tap(view.find('button', /^Show \d+ more$/));
-    expect(tableOf(view)).toHaveLength(1 + Math.min(40, count));
+    expect(plansOf(view)).toHaveLength(1 + Math.min(40, folds.length));
+});
+
+test('plans that differ only in their chunks stand behind the first of them, until they are asked for', () => {
+    const view = shown();
+    const before = plansOf(view).length;
+    const others = (folds[0]?.length ?? 0) - 1;
+    expect(others).toBeGreaterThan(0);
+    const more = (): Element => view.all('button').find((one) => one.closest('.alike')) as Element;
+    expect(textOf(more())).toBe(`${others} more plans, equally fast, differ only in how the layers are cut into chunks`);
+    expect(more().getAttribute('aria-expanded')).toBe('false');
+    tap(more());
+    expect(more().getAttribute('aria-expanded')).toBe('true');
+    expect(plansOf(view)).toHaveLength(before + others);
+    expect(plansOf(view)[2]?.[9]).toBe(format.gb(folds[0]?.[1]?.plan.whole_bytes ?? 0));
+    tap(more());
+    expect(plansOf(view)).toHaveLength(before);
+});
+
+test('they are shown where the plan above is among them', () => {
+    const { answer } = rankedPage();
+    const other = folds[0]?.[1]?.plan;
+    if (!answer || !other) throw new Error('the golden list has no plan like its first');
+    const view = shown({}, { answer: { ...answer, job: { ...answer.job, ...settingsOf(other), gpus: ranked.gpus } } as never });
+    const [first] = view.all('button').filter((one) => one.closest('.alike'));
+    expect(first?.getAttribute('aria-expanded')).toBe('true');
+    expect(plansOf(view)[2]?.[0]).toMatch(/^2 above/);
 });
 
 test('a column orders the rows, and once more turns them round', () => {
     const view = shown();
     const memories = (): number[] =>
-        tableOf(view)
+        plansOf(view)
             .slice(1)
             .map((cells) => Number(cells[9]));
     tap(view.find('button', 'GB'));
@@ -59,11 +89,13 @@ test('a column orders the rows, and once more turns them round', () => {
 });
 
 test('a row is taken by its button, once, or anywhere else on it', () => {
-    const { act, all, find, page } = shown();
-    const taken = { ...allAuto(page.catalog), ...settingsOf(planAt(ranked, 1)) };
-    tap(find('button', /^Take plan 2:/));
+    const { act, find, page } = shown();
+    const second = folds[1]?.[0];
+    if (!second) throw new Error('the golden list has one plan');
+    const taken = { ...allAuto(page.catalog), ...settingsOf(second.plan) };
+    tap(find('button', new RegExp(`^Take plan ${second.rank}:`)));
     expect(act.change.mock.calls).toEqual([[taken, 'choose']]);
-    tap(all('row')[2] as Element);
+    tap(find('button', new RegExp(`^Take plan ${second.rank}:`)).closest('tr') as Element);
     expect(act.change.mock.calls.at(-1)).toEqual([taken, 'choose']);
 });
 

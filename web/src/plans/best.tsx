@@ -13,7 +13,7 @@ import { planAt, type Ranking, rows } from '../store/ranked';
 import { listed, say, sentences } from '../words/words';
 import { ListFilters, NothingLeft } from './filters';
 import { LeftOut } from './left-out';
-import { IN_RANK, inOrder, pressed, type SortKey, withFilter } from './list';
+import { folded, IN_RANK, inOrder, type ListRow, pressed, type SortKey, withFilter } from './list';
 import { rejectedText } from './rejected';
 import { Scatter } from './scatter';
 import type { Shown } from './shown';
@@ -23,6 +23,7 @@ import { differencesOf, WhyNot } from './why-not';
 // The fastest plans on the job's own number of GPUs, of everything that was tried.
 const KEYS = ['tensor_parallel', 'pipeline_parallel', 'context_parallel', 'micro_batch'] as const;
 const FIRST_ROWS = 20;
+const COLUMNS = KEYS.length + 6;
 
 const besidesOf = ({ catalog }: Shown, plan: RankedPlan): string =>
     listed([
@@ -42,16 +43,15 @@ interface RowProps {
     plan: RankedPlan;
     rank: number;
     gpus: number;
-    last: boolean; // of those that are equally fast
     act: Actions;
 }
 
-function Row({ shown, plan, rank, gpus, last, act }: RowProps) {
+function Row({ shown, plan, rank, gpus, act }: RowProps) {
     const current = isShown(shown, plan, gpus);
     const take = () => takeRanked(act, shown.catalog, plan);
     const more = besidesOf(shown, plan);
     return (
-        <tr class={[current && 'now', last && 'tie-end'].filter(Boolean).join(' ')} onClick={take}>
+        <tr class={current ? 'now' : undefined} onClick={take}>
             <th scope="row">
                 <button
                     type="button"
@@ -82,13 +82,45 @@ function Row({ shown, plan, rank, gpus, last, act }: RowProps) {
     );
 }
 
+interface FoldProps {
+    shown: Shown;
+    fold: readonly ListRow[];
+    gpus: number;
+    last: boolean; // of those that are equally fast
+    act: Actions;
+}
+
+// A row, and those that it stands for: shown when asked for, or where the plan above is among them.
+function Fold({ shown, fold: [first, ...others], gpus, last, act }: FoldProps) {
+    const [asked, ask] = useState<boolean | null>(null);
+    const open = asked ?? others.some(({ plan }) => isShown(shown, plan, gpus));
+    const row = ({ plan, rank }: ListRow) => <Row key={rank} shown={shown} plan={plan} rank={rank} gpus={gpus} act={act} />;
+    return (
+        <tbody class={last ? 'tie-end' : undefined}>
+            {first && row(first)}
+            {others.length > 0 && (
+                <tr class="alike" onClick={() => ask(!open)}>
+                    <td colSpan={COLUMNS}>
+                        <button type="button" class="link" aria-expanded={open}>
+                            {say('best.alike', { count: others.length })}
+                        </button>
+                    </td>
+                </tr>
+            )}
+            {open && others.map(row)}
+        </tbody>
+    );
+}
+
 const Table = settled(({ shown, ranked, act }: TableProps) => {
     const [sorting, sort] = useState(IN_RANK);
     const [length, lengthen] = useState(FIRST_ROWS);
     const count = rows(ranked);
-    const sorted = inOrder(
-        Array.from({ length: count }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 })),
-        sorting,
+    const folds = folded(
+        inOrder(
+            Array.from({ length: count }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 })),
+            sorting,
+        ),
     );
     const head = (by: SortKey, label: ComponentChildren, { name, kind = 'r' }: { name?: string; kind?: string } = {}) => {
         const direction = sorting.by !== by ? 'none' : sorting.down ? 'descending' : 'ascending';
@@ -107,9 +139,10 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
             </th>
         );
     };
-    const rest = sorted.length - length;
+    const rest = folds.length - length;
     const save = async () => (await import('./save-list')).saveList(shown.catalog, ranked);
     const ties = ranked.equally_good;
+    const isTied = (fold?: readonly ListRow[]): boolean => fold?.[0] !== undefined && fold[0].rank <= ties;
     const tied = sorting.by === 'rank' && !sorting.down && ties > 1 && ties < count;
     return (
         <>
@@ -138,11 +171,16 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
                         {head('whole_bytes', say('best.memory'))}
                     </tr>
                 </thead>
-                <tbody>
-                    {sorted.slice(0, length).map(({ plan, rank }) => (
-                        <Row key={rank} shown={shown} plan={plan} rank={rank} gpus={ranked.gpus} last={tied && rank === ties} act={act} />
-                    ))}
-                </tbody>
+                {folds.slice(0, length).map((fold, i) => (
+                    <Fold
+                        key={fold[0]?.rank}
+                        shown={shown}
+                        fold={fold}
+                        gpus={ranked.gpus}
+                        last={tied && isTied(fold) && !isTied(folds[i + 1])}
+                        act={act}
+                    />
+                ))}
             </table>
             <p class="acts">
                 {rest > 0 && (

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Catalog, Ranked, RankedPlan } from '../core/api';
-import { activeKeys, filterKeys, IN_RANK, inOrder, type ListRow, pressed, type SortKey, withFilter } from './list';
+import { activeKeys, filterKeys, folded, IN_RANK, inOrder, type ListRow, pressed, type SortKey, withFilter } from './list';
 
 const row = (rank: number, tensor_parallel: number, whole_bytes: number): ListRow => ({
     rank,
@@ -19,6 +19,17 @@ test('every column orders the rows, both ways; equal rows stay by rank either wa
     expect(ranks('tensor_parallel', false)).toEqual([2, 4, 5, 1, 3]);
     expect(ranks('tensor_parallel', true)).toEqual([1, 3, 5, 2, 4]);
     expect(list.map(({ rank }) => rank)).toEqual([1, 2, 3, 4, 5]); // the given rows are left as they are
+});
+
+test('plans of one speed that differ only in their chunks are one, and the first in the list stands for them', () => {
+    const plan = (rank: number, tie: number, virtual_stages: number, layout: string, zero = 'optimizer'): ListRow => ({
+        rank,
+        plan: { tie, virtual_stages, layout, zero, tensor_parallel: 2, step_seconds: 1 } as unknown as RankedPlan,
+    });
+    const plans = [plan(1, 0, 2, 'equal'), plan(2, 0, 1, 'equal', 'none'), plan(3, 0, 3, 'Et|tL'), plan(4, 1, 4, 'equal')];
+    const ranksOf = (all: ListRow[]) => folded(all).map((fold) => fold.map(({ rank }) => rank));
+    expect(ranksOf(plans)).toEqual([[1, 3], [2], [4]]);
+    expect(ranksOf([...plans].reverse())).toEqual([[4], [3, 1], [2]]);
 });
 
 test('a press sorts upwards, a second one downwards, another column starts anew', () => {

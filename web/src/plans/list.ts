@@ -2,6 +2,7 @@
 // over all plans, sorting orders the rows that came.
 import type { Catalog, Degree, OnlyKey, Ranked, RankedPlan } from '../core/api';
 import type { HeatFilter } from '../core/heat';
+import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { DEGREES, type Value } from '../state/state';
 import { MEMORY_FILTER, type Only } from '../store/ranked';
 
@@ -24,6 +25,21 @@ export const pressed = (now: Sorting, by: SortKey): Sorting => ({ by, down: now.
 export function inOrder(list: readonly ListRow[], { by, down }: Sorting): ListRow[] {
     const value = ({ plan, rank }: ListRow): number => (by === 'rank' ? rank : Number(plan[by]));
     return [...list].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b)) || a.rank - b.rank);
+}
+
+// Plans that the estimate calls equally fast and that differ only in how the layers are cut into chunks: the first in the list stands for
+// them. Each with the first of them before the others.
+const OF_CHUNKS: readonly RankedKey[] = ['virtual_stages', 'layout'];
+const OTHERWISE = RANKED_KEYS.filter((key) => !OF_CHUNKS.includes(key));
+export function folded(list: readonly ListRow[]): ListRow[][] {
+    const folds = new Map<string, ListRow[]>();
+    for (const row of list) {
+        const same = JSON.stringify([row.plan.tie, ...OTHERWISE.map((key) => row.plan[key])]);
+        const fold = folds.get(same);
+        if (fold) fold.push(row);
+        else folds.set(same, [row]);
+    }
+    return [...folds.values()];
 }
 
 export const isDegree = (key: string): key is Degree => (DEGREES as readonly string[]).includes(key);

@@ -624,6 +624,7 @@ export interface Words {
     'best.part': { ranked: number; rows: number };
     'best.tied': { count: number; width: string };
     'best.more': { count: number };
+    'best.alike': { count: number };
     'best.csv': null;
     'best.table': null;
     'best.chart': null;
