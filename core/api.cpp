@@ -204,7 +204,7 @@ std::string place(std::string_view request, bool (*go_on)(void*, const std::stri
 // ---- search
 SearchAnswer search(std::string_view request) {
     Problems problems;
-    const auto job = read_job(request, Request::search, problems);
+    auto job = read_job(request, Request::search, problems);
     if (!job) return {failure(problems), {}};
     HeatMap map = heat_map(*job);
     return {dump(std::move(map.summary)), std::move(map.columns)};

@@ -1,6 +1,7 @@
 #include "answer/heat_map.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <tuple>
 
@@ -20,6 +21,24 @@ struct Entry {
     std::size_t count;  // which number of GPUs
     Estimated estimate;
 };
+
+// gpus/4 … gpus*8 in doublings; and where their number divides badly, the next lower one that does not: whole nodes, whose odd factor
+// divides the batch.
+std::vector<std::int64_t> usual_gpu_counts(const Plan& plan) {
+    constexpr std::int64_t kMost = 1'048'576;  // as the field has it
+    const std::int64_t gpus = plan.gpus;
+    std::vector<std::int64_t> counts;
+    for (const std::int64_t divisor : {4, 2})
+        if (gpus % divisor == 0) counts.push_back(gpus / divisor);
+    const auto divides = [&](std::int64_t n) { return plan.global_batch % (n >> std::countr_zero(static_cast<std::uint64_t>(n))) == 0; };
+    std::int64_t fewer = gpus;
+    const std::int64_t node = plan.gpus_per_node;
+    while (2 * fewer > gpus && !(divides(fewer) && (fewer == gpus || fewer < node || fewer % node == 0))) --fewer;
+    if (fewer < gpus && 2 * fewer > gpus) counts.push_back(fewer);
+    for (const std::int64_t factor : {1, 2, 4, 8})
+        if (gpus <= kMost / factor) counts.push_back(gpus * factor);
+    return counts;
+}
 
 class Mapper {
  public:
@@ -149,6 +168,9 @@ class Mapper {
 
 }  // namespace
 
-HeatMap heat_map(const Job& job) { return Mapper(job).run(); }
+HeatMap heat_map(Job& job) {
+    if (job.gpu_counts.empty()) job.gpu_counts = usual_gpu_counts(job.plan);
+    return Mapper(job).run();
+}
 
 }  // namespace fourfold

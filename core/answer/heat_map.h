@@ -12,6 +12,7 @@ struct HeatMap {
 
 // The answer to search() (api.h): one entry per TP, CP, PP, micro-batch and number of GPUs, with the best plan over all else that is open;
 // the entry of the plan that the ranking puts first is that very plan.
-HeatMap heat_map(const Job& job);
+// Of a job without numbers of GPUs, at the usual ones: it gets them.
+HeatMap heat_map(Job& job);
 
 }  // namespace fourfold

@@ -59,22 +59,9 @@ static std::int64_t read_version(FieldReader& reader, Problems& problems) {
     return version.value_or(kVersion);
 }
 
-// gpus/4 … gpus*8 in doublings.
-static std::vector<std::int64_t> usual_gpu_counts(std::int64_t gpus) {
-    std::vector<std::int64_t> counts;
-    for (const std::int64_t divisor : {4, 2})
-        if (gpus % divisor == 0) counts.push_back(gpus / divisor);
-    for (const std::int64_t factor : {1, 2, 4, 8})
-        if (gpus <= kMaxGpus / factor) counts.push_back(gpus * factor);
-    return counts;
-}
-
 static void read_gpu_counts(FieldReader& reader, Job& job, Problems& problems) {
     const Json* given = reader.any("gpu_counts");
-    if (given == nullptr) {
-        job.gpu_counts = usual_gpu_counts(job.plan.gpus);
-        return;
-    }
+    if (given == nullptr) return;
     if (!given->is_array() || given->empty() || given->size() > kMaxGpuCounts) {
         problems.push_back({"gpu_counts", "type", nullptr, Text("problem.no_gpu_counts").with("most", kMaxGpuCounts), {}, nullptr});
         return;

@@ -104,8 +104,8 @@ TEST_CASE("search: every entry is what estimated() says of it, sorted as documen
 
 TEST_CASE("search: the GPU counts when none are given") {
     CHECK(search("{}").summary["gpu_counts"] == json("[2, 4, 8, 16, 32, 64]"));
-    CHECK(search(R"({"gpus": 6})").summary["gpu_counts"] == json("[3, 6, 12, 24, 48]"));
-    CHECK(search(R"({"gpus": 7})").summary["gpu_counts"] == json("[7, 14, 28, 56]"));
+    CHECK(search(R"({"gpus": 6})").summary["gpu_counts"] == json("[3, 4, 6, 12, 24, 48]"));
+    CHECK(search(R"({"gpus": 7})").summary["gpu_counts"] == json("[4, 7, 14, 28, 56]"));
     CHECK(search(R"({"gpus": 1})").summary["gpu_counts"] == json("[1, 2, 4, 8]"));
     CHECK(search(R"({"gpus": 1048576})").summary["gpu_counts"] == json("[262144, 524288, 1048576]"));
     CHECK(search(R"({"gpu_counts": [16, 8, 16]})").summary["gpu_counts"] == json("[8, 16]"));

@@ -117,6 +117,15 @@ TEST_CASE("the order in which a request names its fields changes nothing") {
     CHECK(api::search(R"({"gpu_counts": [32, 16, 8, 16], "gpus": 16})").summary == columns);
 }
 
+TEST_CASE("the map has the next lower number of GPUs that divides, where the job's own divides badly") {
+    const auto counts = [](const char* request) { return tests::json(api::search(request).summary)["gpu_counts"].dump(); };
+    CHECK(counts(R"({"model": "llama-3.2-1b", "gpus": 264})") == "[66,132,256,264,528,1056,2112]");
+    CHECK(counts(R"({"model": "llama-3.2-1b", "gpus": 400, "global_batch": 1536})") == "[100,200,384,400,800,1600,3200]");
+    CHECK(counts(R"({"model": "llama-3.2-1b", "gpus": 384, "global_batch": 1536})") == "[96,192,384,768,1536,3072]");
+    CHECK(counts(R"({"model": "llama-3.2-1b", "gpus": 7})") == "[4,7,14,28,56]");
+    CHECK(counts(R"({"model": "llama-3.2-1b", "gpus": 1})") == "[1,2,4,8]");
+}
+
 TEST_CASE("recomputing a block: as few layers as fit") {
     const Json request = {{"model", "llama-3.1-70b"}, {"gpus", 32}};
     const Json answer = rank(request);
