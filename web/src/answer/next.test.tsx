@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Heat } from '../core/heat';
+import { format } from '../format/format';
 import { answeredOf, goodOf, heatOf, refusalOf } from '../shared/test-data';
 import { plain, show, spies } from '../shared/test-view';
+import { allAuto } from '../state/state';
 import type { Page } from '../store/page';
 import { Next } from './next';
 
@@ -71,6 +74,46 @@ test('how long it takes there is told by a number above one', () => {
     const at = (times: number) => ({ ...limits, fewest_gpus: { ...fewest, step_seconds: times * answer.time.step_seconds } });
     expect(shown('llama-70b-64-h100', { limits: at(3.21) }).text()).toContain('It then takes 3.2 times as long.');
     expect(shown('llama-70b-64-h100', { limits: at(0.25) }).text()).toContain('It is then 4 times as fast.');
+});
+
+// The map of a run on 264 GPUs, with so many seconds a step on each number; efficiency as the core counts it.
+function mapOf(steps: Record<number, number | null>): Heat {
+    const sizes = Object.entries(steps).map(([gpus, step], entry) => ({
+        gpus: Number(gpus),
+        entry: step === null ? null : entry,
+        efficiency: step && 1 / (step * Number(gpus)),
+        run: null,
+    }));
+    const columns = { ...heatOf().columns, step_seconds: Float64Array.from(Object.values(steps).map((step) => step ?? 0)) };
+    return { ...heatOf(), columns, summary: { ...heatOf().summary, sizes } };
+}
+function fewer(steps: Record<number, number | null>, now: number, fewest = { gpus: 20, step: 200 }, changes: Partial<Page> = {}): string {
+    const limits = goodOf('limits', 'limits-70b');
+    if (!limits.fewest_gpus) throw new Error('the golden run fits on some number of GPUs');
+    const { page, answer } = answeredOf();
+    const at = { ...limits, fewest_gpus: { ...limits.fewest_gpus, gpus: fewest.gpus, step_seconds: fewest.step } };
+    const here = { ...answer, job: { ...answer.job, gpus: now }, time: { ...answer.time, step_seconds: steps[now] ?? 1 } };
+    const job = { ...page.job, ...allAuto(page.catalog) };
+    const whole = { ...page, job, heat: mapOf(steps), heatOf: job, limits: at, ...changes };
+    return show(<Next page={whole} answer={here} act={spies()} />).text();
+}
+
+test('fewer GPUs that are faster than all of them come first', () => {
+    const uneven = { 132: 60, 256: 32, 264: 37.7, 528: 20 };
+    expect(fewer(uneven, 264)).toContain(plain(`Fewer GPUs? 256 GPUs: ${format.duration(32)} a step It is then 1.2 times as fast.`));
+    const own = { ...answeredOf().page.job, tensor_parallel: 8 };
+    expect(fewer(uneven, 264, undefined, { job: own, heatOf: own })).toContain('20 GPUs are enough');
+    expect(fewer({ ...uneven, 256: 38 }, 264)).toContain('20 GPUs are enough');
+    expect(fewer({ ...uneven, 264: null }, 264)).toContain('20 GPUs are enough');
+});
+
+test('where the fewest GPUs that are enough mostly wait, a number on which they do not is said too', () => {
+    const steps = { 512: 110, 1024: 50, 2048: 25 };
+    expect(fewer(steps, 2048, { gpus: 208, step: 2300 })).toContain(
+        plain(`208 GPUs are enough It then takes 92 times as long. 512 GPUs: ${format.duration(110)} a step`),
+    );
+    expect(fewer(steps, 2048, { gpus: 208, step: 400 })).toContain('It then takes 16 times as long.Faster?');
+    expect(fewer({ ...steps, 512: 300 }, 2048, { gpus: 208, step: 2300 })).toContain(plain(`1,024 GPUs: ${format.duration(50)} a step`));
 });
 
 test('a map of another run says nothing yet; of this one, what more GPUs bring', () => {

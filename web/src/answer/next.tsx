@@ -3,9 +3,10 @@ import { useEffect } from 'preact/hooks';
 import type { Estimate, Size } from '../core/api';
 import { format } from '../format/format';
 import type { Actions, Page } from '../store/page';
-import { say } from '../words/words';
+import { say, sentences } from '../words/words';
 import { whoseOf } from './whose';
 
+const MOST_WORK = 2; // times the seconds of a GPU here: beyond it most of them wait
 const MANY_TIMES = 8; // more GPUs than now, at most, in the answer to "Faster?"
 
 function Card({ href, question, answer, note }: { href: string; question: string; answer: ComponentChildren; note?: string | false }) {
@@ -19,43 +20,60 @@ function Card({ href, question, answer, note }: { href: string; question: string
 // What is not known yet; of a run that is wrong nothing comes.
 const coming = ({ problems }: Page) => say(problems.length > 0 ? 'next.see' : 'later.coming');
 
+const aStep = (time: number): string => say('tiles.a_step', { time });
+const onGpus = ({ gpus, run, step }: Fitting): string =>
+    say('next.on_gpus', { gpus, time: run ? format.training(run.days, run.days, run.days)[0] : aStep(step) });
+
 // How long it takes there, told by the number above one.
 const beside = (there: number, here: number): string =>
     there < here ? say('next.as_fast', { times: format.tenth(here / there) }) : say('next.as_long', { times: format.tenth(there / here) });
 
+type Fitting = Pick<Size, 'gpus' | 'run'> & { step: number };
+// The numbers of GPUs of the map on which some plan fits, ascending. Undefined: the map of this run is on its way.
+const fittingOf = ({ heat, heatOf, job }: Page): Fitting[] | undefined =>
+    heat && heatOf === job
+        ? heat.summary.sizes.flatMap(({ gpus, run, entry }) =>
+              entry === null ? [] : [{ gpus, run, step: heat.columns.step_seconds[entry] ?? 0 }],
+          )
+        : undefined;
+
 function Fewer({ page, answer }: Props) {
     const { limits, limitsStale } = page;
-    const question = say(answer.class === 'fits' ? 'next.fewer' : 'next.enough');
+    const fits = answer.class === 'fits';
+    const question = say(fits ? 'next.fewer' : 'next.enough');
+    const now = Number(answer.job.gpus);
+    const here = answer.time.step_seconds;
+    const open = whoseOf(page) === 'all';
+    // Beside a plan of the reader's own the map says nothing: it chooses all of it.
+    const fewer = fits && open ? (fittingOf(page) ?? []).filter(({ gpus }) => gpus < now) : [];
+    const fast = fewer.filter(({ step }) => step < here).at(-1);
+    if (fast) return <Card href="#gpus" question={question} answer={onGpus(fast)} note={beside(fast.step, here)} />;
     if (!limits || limitsStale) return <Card href="#limits" question={question} answer={coming(page)} />;
     const found = limits.fewest_gpus;
+    // Faster and the changes set degrees anew, this keeps what the reader has set.
     if (!found) {
-        // Faster and the changes set degrees anew, this keeps what the reader has set.
-        const note = whoseOf(page) !== 'all' && say('answer.other_plan');
+        const note = !open && say('answer.other_plan');
         return <Card href="#limits" question={question} answer={say('next.none', { most: limits.searched.to_gpus })} note={note} />;
     }
-    const now = Number(answer.job.gpus);
-    const note = found.gpus !== now ? beside(found.step_seconds, answer.time.step_seconds) : now > 1 && say('next.no_fewer');
-    return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus: found.gpus })} note={note} />;
-}
-
-// The largest number of GPUs of the map, up to so many times the run's own, on which some plan fits.
-function moreOf(sizes: readonly Size[], now: number): Size | undefined {
-    return sizes.filter(({ gpus, entry }) => entry !== null && gpus > now && gpus <= MANY_TIMES * now).at(-1);
+    const { gpus, step_seconds } = found;
+    // Where a GPU does less than half of its work here, the first number of the map on which it does that.
+    const work = here * now * MOST_WORK;
+    const better = step_seconds * gpus > work && fewer.find((one) => one.gpus > gpus && one.step * one.gpus <= work);
+    const note = sentences(gpus !== now ? beside(step_seconds, here) : now > 1 && say('next.no_fewer'), better && onGpus(better));
+    return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus })} note={note} />;
 }
 
 function Faster({ page, answer }: Props) {
-    const { heat, heatOf } = page;
     const question = say('next.faster');
-    if (!heat || heatOf !== page.job) return <Card href="#gpus" question={question} answer={coming(page)} />;
+    const fitting = fittingOf(page);
+    if (!fitting) return <Card href="#gpus" question={question} answer={coming(page)} />;
     const now = Number(answer.job.gpus);
-    const more = moreOf(heat.summary.sizes, now);
-    if (!more || more.entry === null) return <Card href="#gpus" question={question} answer={say('next.see')} />;
-    const step = heat.columns.step_seconds[more.entry] ?? 0;
-    const time = more.run ? format.training(more.run.days, more.run.days, more.run.days)[0] : say('tiles.a_step', { time: step });
-    const share = (answer.time.step_seconds * now) / (step * more.gpus);
+    const more = fitting.filter(({ gpus }) => gpus > now && gpus <= MANY_TIMES * now).at(-1);
+    if (!more) return <Card href="#gpus" question={question} answer={say('next.see')} />;
+    const share = (answer.time.step_seconds * now) / (more.step * more.gpus);
     // A plan that does not fit does no work to be compared with.
     const note = answer.class !== 'does_not_fit' && say('next.each', { share });
-    return <Card href="#gpus" question={question} answer={say('next.on_gpus', { gpus: more.gpus, time })} note={note} />;
+    return <Card href="#gpus" question={question} answer={onGpus(more)} note={note} />;
 }
 
 function Longer({ page, answer }: Props) {
@@ -72,7 +90,7 @@ function Longer({ page, answer }: Props) {
             href="#limits"
             question={question}
             answer={found ? say('next.tokens', { tokens: found.value, more: found.limited_by === 'range' }) : say('next.no_length')}
-            note={found ? say('tiles.a_step', { time: found.step_seconds }) : say('next.on_these', { gpus: Number(answer.job.gpus) })}
+            note={found ? aStep(found.step_seconds) : say('next.on_these', { gpus: Number(answer.job.gpus) })}
         />
     );
 }
