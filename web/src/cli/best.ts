@@ -1,6 +1,7 @@
 // The fastest plans that fit, as a table.
 import type { Catalog, Ranked, RankedPlan, Refusal } from '../core/api';
 import { format } from '../format/format';
+import { folded } from '../plans/list';
 import { besides, wholePlan } from '../shared/plan-words';
 import { rankedCsv } from '../shared/ranked-csv';
 import { stepText } from '../shared/step-text';
@@ -44,15 +45,18 @@ function nothingFits(ranked: Ranked, catalog: Catalog): string {
 
 function listOf(ranked: Ranked, catalog: Catalog, top: number): string {
     const first = planAt(ranked, 0);
-    const plans = Array.from({ length: Math.min(top, rows(ranked)) }, (_, i) => planAt(ranked, i));
-    const keys = KEYS.filter((key) => key !== 'expert_parallel' || plans.some((plan) => Number(plan[key]) > 1));
-    const all = [headOf(keys), ...plans.map((plan, i) => rowOf(catalog, keys, plan, i + 1))];
+    const folds = folded(Array.from({ length: rows(ranked) }, (_, i) => ({ plan: planAt(ranked, i), rank: i + 1 }))).slice(0, top);
+    const plans = folds.flatMap((fold) => fold.slice(0, 1));
+    const others = folds.flat().length - plans.length;
+    const keys = KEYS.filter((key) => key !== 'expert_parallel' || plans.some(({ plan }) => Number(plan[key]) > 1));
+    const all = [headOf(keys), ...plans.map(({ plan, rank }) => rowOf(catalog, keys, plan, rank))];
     const numbers = Array.from({ length: keys.length + 4 }, (_, i) => i); // all but the other settings
     const ties = ranked.equally_good;
     return [
         say('best.finding', { filtered: false, plan: wholePlan(catalog, first), time: first.step_seconds }),
         '',
         table(all, numbers),
+        ...(others > 0 ? ['', say('cli.best.folded', { count: others })] : []),
         ...(ties > 1 ? ['', say('best.tied', { count: ties, width: format.percentTenth(ranked.tie_width) })] : []),
     ].join('\n');
 }

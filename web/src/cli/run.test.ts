@@ -227,6 +227,16 @@ test('a plan is searched for what reads the file, unless the job says otherwise'
     });
 });
 
+test('the list for people has one of the plans that differ only in their chunks', async () => {
+    const { out } = await call('best --top 2');
+    const ranks = [...out.matchAll(/^ *(\d+) +\d/gm)].map(([, rank]) => Number(rank));
+    expect(ranks).toHaveLength(2);
+    expect(ranks[1]).toBeGreaterThan(2);
+    expect(out).toMatch(
+        /^Not listed: \d+ plans, each as fast as one of these, which differ from it only in how the layers are cut into chunks;/m,
+    );
+});
+
 test('the list for programs: every column and line end as RFC 4180 has it, and for best alone', async () => {
     const { status, out } = await call('best --csv --top 2');
     expect(status).toBe(0);

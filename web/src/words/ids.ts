@@ -1185,6 +1185,7 @@ export interface Words {
     'cli.commands': null;
     'cli.command.fit': null;
     'cli.command.best': null;
+    'cli.best.folded': { count: number };
     'cli.command.limits': null;
     'cli.command.phases': null;
     'cli.command.pools': null;
