@@ -79,6 +79,7 @@ struct PrintedRun {
     std::vector<OutOfMemory> deaths;  // the first ones
     std::size_t death_count = 0;
     std::vector<std::string> cards;  // names that nvidia-smi shows
+    bool rows_are_cards = false;     // they have no number but that of their row
     std::vector<PrintedArgument> arguments;
 
     const PrintedNumber* highest(Quantity quantity) const;  // nullptr: none was read
@@ -94,13 +95,21 @@ class PrintedLines;
 void read_printed_step(const PrintedLines& line, PrintedRun& run);
 void read_printed_argument(const PrintedLines& line, PrintedRun& run);
 
+// The columns of nvidia-smi's --format=csv, from its first line, and the cards below it that have no number there.
+struct SmiColumns {
+    std::size_t used = SIZE_MAX, total = SIZE_MAX, index = SIZE_MAX, name = SIZE_MAX, card = SIZE_MAX;  // card: its identity
+    bool timed = false;
+    std::size_t rows = 0;
+    std::vector<std::string> cards{};
+    bool any() const { return used != SIZE_MAX || total != SIZE_MAX; }
+};
+
 class MemoryReader {
  public:
     void read(const PrintedLines& line, PrintedRun& run);
 
  private:
-    // The columns of nvidia-smi's --format=csv, from the line above.
-    std::size_t used_ = SIZE_MAX, total_ = SIZE_MAX, index_ = SIZE_MAX, name_ = SIZE_MAX;
+    SmiColumns columns_;
     bool in_table_ = false, in_query_ = false;  // below "FB Memory Usage" of nvidia-smi -q
     std::int64_t device_ = -1, card_ = -1;      // of the summary, and of the row in nvidia-smi's table
 };

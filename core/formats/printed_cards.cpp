@@ -43,7 +43,9 @@ PrintedCards cards_of(const PrintedRun& run) {
         if (one.rank >= 0) numbers.insert(one.rank);
         if (one.quantity == Quantity::capacity) size = std::max(size, one.value);
     }
-    PrintedCards cards{nullptr, static_cast<std::int64_t>(numbers.size())};
+    // Other rows than of 1, 2, 4, 8 or 16 cards may be one card's, over some time.
+    const bool odd = run.rows_are_cards && (numbers.size() & (numbers.size() - 1)) != 0;
+    PrintedCards cards{nullptr, odd ? 0 : static_cast<std::int64_t>(numbers.size())};
     if (run.cards.size() != 1) return cards;
     const std::string name = card_words(run.cards[0]);
     for (const Gpu& gpu : catalog().gpus) {

@@ -112,12 +112,6 @@ void query_row(Memory& memory, std::string_view text, std::int64_t card) {
     if (key == "Total") memory.add(Quantity::capacity, Printer::nvidia_smi, size, card);
 }
 
-// The columns of --query-gpu=… --format=csv, from its first line.
-struct SmiColumns {
-    std::size_t used = SIZE_MAX, total = SIZE_MAX, index = SIZE_MAX, name = SIZE_MAX;
-    bool any() const { return used != SIZE_MAX || total != SIZE_MAX; }
-};
-
 SmiColumns smi_columns(std::string_view header) {
     std::vector<std::string_view> cells;
     split_cells(header, ',', cells, 40);
@@ -126,13 +120,32 @@ SmiColumns smi_columns(std::string_view header) {
         if (cells[i].starts_with("memory.used")) columns.used = i;
         if (cells[i].starts_with("memory.total")) columns.total = i;
         if (cells[i] == "index") columns.index = i;
+        if (cells[i] == "uuid" || cells[i] == "gpu_uuid" || cells[i] == "pci.bus_id" || cells[i] == "gpu_bus_id") columns.card = i;
+        if (cells[i] == "timestamp") columns.timed = true;
         if (cells[i] == "name") columns.name = i;
     }
     return columns;
 }
 
+// Rows stand in the order of the cards, once each unless the time stands beside them, or they never end. The card's number; -1: not known.
+std::int64_t card_of(std::string_view identity, SmiColumns& columns, PrintedRun& run) {
+    constexpr std::size_t kMostInNode = 16;
+    if (!identity.empty()) {
+        const auto known = std::find(columns.cards.begin(), columns.cards.end(), identity);
+        const std::int64_t number = known - columns.cards.begin();
+        if (known == columns.cards.end() && columns.cards.size() < 8 * kMostInNode) columns.cards.emplace_back(identity);
+        return number;
+    }
+    if (columns.timed) return -1;
+    run.rows_are_cards = true;
+    if (++columns.rows <= kMostInNode) return static_cast<std::int64_t>(columns.rows) - 1;
+    for (PrintedNumber& one : run.numbers)
+        if (one.printer == Printer::nvidia_smi) one.rank = -1;
+    return -1;
+}
+
 // Whether the line is a row under such a header.
-bool smi_values(Memory& memory, std::string_view text, const SmiColumns& columns) {
+bool smi_values(Memory& memory, std::string_view text, SmiColumns& columns) {
     std::vector<std::string_view> cells;
     split_cells(text, ',', cells, 40);
     const auto cell = [&](std::size_t at) { return at < cells.size() ? cells[at] : std::string_view(); };
@@ -145,7 +158,9 @@ bool smi_values(Memory& memory, std::string_view text, const SmiColumns& columns
     const MaybePrinted used = mebibytes(columns.used), total = mebibytes(columns.total);
     if (!used && !total) return false;
     const auto index = number_of(cell(columns.index));
-    const std::int64_t rank = index && *index >= 0 && *index < 1e6 ? static_cast<std::int64_t>(*index) : -1;
+    const std::int64_t rank = columns.index == SIZE_MAX              ? card_of(cell(columns.card), columns, memory.run_)
+                              : index && *index >= 0 && *index < 1e6 ? static_cast<std::int64_t>(*index)
+                                                                     : -1;
     memory.add(Quantity::used, Printer::nvidia_smi, used, rank);
     memory.add(Quantity::capacity, Printer::nvidia_smi, total, rank);
     if (columns.name != SIZE_MAX) name_card(memory.run_, cell(columns.name));
@@ -178,12 +193,11 @@ void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
     }
     if (in_query_) return query_row(memory, text, -1);
     if (has(text, "memory.used") || has(text, "memory.total")) {
-        const SmiColumns found = smi_columns(text);
-        used_ = found.used, total_ = found.total, index_ = found.index, name_ = found.name;
-        in_table_ = found.any();
+        columns_ = smi_columns(text);
+        in_table_ = columns_.any();
         return;
     }
-    if (in_table_) in_table_ = smi_values(memory, text, {used_, total_, index_, name_});
+    if (in_table_) in_table_ = smi_values(memory, text, columns_);
     // torchtitan: the most that was reserved
     if (has(text, "memory:") && has(text, "step:"))
         memory.add(Quantity::max_reserved, Printer::torchtitan, size_after(text, "memory:"), -1);

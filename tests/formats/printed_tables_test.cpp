@@ -102,7 +102,18 @@ TEST_CASE("the cards that nvidia-smi shows, by the name that the catalogue has f
     CHECK(shown("NVIDIA A100-SXM-64GB", "65536").empty());
     CHECK(shown("NVIDIA L4", "23034").empty());
     CHECK(read("name, memory.used [MiB]\nNVIDIA H200, 5 MiB\nNVIDIA H200, 6 MiB\n")["gpu"] == "h200-sxm-141gb");
-    CHECK(read("name, memory.used [MiB]\nNVIDIA H200, 5 MiB\nNVIDIA H200, 6 MiB\n")["gpus"].is_null());
+    const auto rows = [](int count, const std::string& head = "name, memory.used [MiB]", const std::string& before = "") {
+        std::string text = head + "\n";
+        for (int i = 0; i < count; ++i) text += before + "NVIDIA H200, " + std::to_string(i) + " MiB\n";
+        return read(text)["gpus"];
+    };
+    CHECK(rows(8) == 8);        // a row for each card
+    CHECK(rows(5).is_null());   // or one card over some time
+    CHECK(rows(32).is_null());  // more than a node has
+    CHECK(rows(8, "timestamp, name, memory.used [MiB]", "2026/01/02 03:04:05.678, ").is_null());
+    CHECK(rows(8, "uuid, name, memory.used [MiB]", "GPU-aa, ") == 1);
+    CHECK(read("name, pci.bus_id, memory.total [MiB]\nA100, 00:07, 40960 MiB\nA100, 00:0F, 40960 MiB\nA100, 00:07, 40960 MiB\n")["gpus"] ==
+          2);
     CHECK(read("name, memory.used [MiB]\nNVIDIA H100, 5 MiB\n")["gpu"].is_null());  // two sizes of it
     const Json both = read("index, name, memory.used [MiB]\n0, NVIDIA H200, 5 MiB\n1, NVIDIA L40S, 6 MiB\n");
     CHECK(both["gpu"].is_null());
