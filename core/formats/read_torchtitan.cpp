@@ -11,14 +11,12 @@
 #include "formats/named_model.h"
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
+#include "formats/torchtitan.h"
 #include "formats/trainers.h"
 
 namespace fourfold {
 
 namespace {
-
-// Whether a file, or a function, that is not here says the rest: "--job.config_file", "--module llama3 --config llama3_8b".
-bool is_elsewhere(const Import& in) { return in.has("job.config_file") || in.has("config"); }
 
 // Flavors that other models are known by (models/deepseek_v3/__init__.py, models/llama4/__init__.py).
 constexpr std::pair<std::string_view, const char*> kFlavors[] = {{"deepseek_v3_16b", "deepseek-v2-lite"},
@@ -115,7 +113,7 @@ void read_recompute(Import& in) {
         if (!mode) in.mark("activation_checkpoint", Fate::unknown);
     }
     if (!mode) {
-        if (!is_elsewhere(in) && !in.hangs("recompute")) read_selective(in, option.value_or(usual));
+        if (!is_torchtitan_elsewhere(in) && !in.hangs("recompute")) read_selective(in, option.value_or(usual));
         return;
     }
     in.mark("activation_checkpoint.selective_ac_option", *mode == "selective" ? Fate::used : Fate::no_number);
@@ -194,13 +192,13 @@ void read_gpus(Import& in) {
     const bool open =
         in.hangs("tensor_parallel") || in.hangs("context_parallel") || in.hangs("pipeline_parallel") || in.hangs("shard_replicas");
     // What a file elsewhere says of the other degrees is not known here.
-    const bool said = !is_elsewhere(in) ||
+    const bool said = !is_torchtitan_elsewhere(in) ||
                       (in.job.contains("tensor_parallel") && in.job.contains("pipeline_parallel") && in.job.contains("context_parallel"));
     const bool all = said && !open && shards && *shards > 0 && *shards <= kMost && split > 0 && split <= kMost && replicas <= kMost &&
                      *shards * split <= kMost && *shards * split * replicas <= kMost;
     if (all && !in.job.contains("gpus"))
         in.job["gpus"] = *shards * split * replicas;
-    else if (all && !is_elsewhere(in) && !in.hangs("gpus") && in.job["gpus"] != Json(*shards * split * replicas))
+    else if (all && !is_torchtitan_elsewhere(in) && !in.hangs("gpus") && in.job["gpus"] != Json(*shards * split * replicas))
         in.refused.push_back(
             Text("import_plan.refused.mesh").with("gpus", in.job["gpus"].get<std::int64_t>()).with("product", *shards * split * replicas));
     in.ask("gpus");
@@ -216,82 +214,6 @@ void check_experts(Import& in) {
         return;
     if (shards * split % (experts * stages) == 0) return;
     in.refused.push_back(Text("import_plan.refused.expert_world").with("gpus", shards * split).with("product", experts * stages));
-}
-
-void read_batch(Import& in) {
-    const std::int64_t copies = in.copies();
-    const auto local = in.whole({"training.local_batch_size", "training.batch_size"}, "micro_batch");
-    const auto part =
-        in.whole({"parallelism.pipeline_parallel_microbatch_size", "experimental.pipeline_parallel_microbatch_size"}, "micro_batch");
-    const auto global = in.whole("training.global_batch_size", "global_batch");
-    const auto parts_before = in.whole("experimental.pipeline_parallel_microbatches", "micro_batch");  // as many as stages, else
-    const std::int64_t depth = in.job.value("pipeline_parallel", std::int64_t{1});
-    const std::int64_t steps = in.whole("training.gradient_accumulation_steps", "global_batch").value_or(1);  // flame's
-    const bool stages = depth > 1, older = in.has("training.batch_size") && !part;
-    if (local && *local > 0 && *local <= 65'536) {
-        const std::int64_t parts = std::max<std::int64_t>(parts_before.value_or(depth), 1);
-        if (!stages || (older && *local % parts == 0))
-            in.job["micro_batch"] = stages ? *local / parts : *local;
-        else if (!older)
-            in.job["micro_batch"] = part.value_or(1);
-        in.whole({"training.local_batch_size", "training.batch_size"}, "global_batch");
-        if (copies > 0 && steps > 0 && steps <= 65'536 && !is_elsewhere(in) && (!global || *global <= 0))
-            in.job["global_batch"] = *local * copies * steps;
-    }
-    if (global && *global > 0) in.job["global_batch"] = *global;
-    const auto tokens = in.whole("training.num_tokens_per_microbatch_per_dp_rank", "micro_batch"),
-               step = in.whole("training.num_tokens_per_train_step", "global_batch");
-    const std::int64_t length = in.job.value("sequence_length", std::int64_t{0});
-    if (tokens && length > 0 && *tokens % length == 0 && *tokens > 0) in.job["micro_batch"] = *tokens / length;
-    if (step && length > 0 && *step > 0 && *step % length == 0) in.job["global_batch"] = *step / length;
-    const auto parts = in.whole("parallelism.num_pp_microbatches", "global_batch");
-    if (tokens && step && *step <= 0 && in.job.contains("micro_batch") && copies > 0)
-        in.job["global_batch"] =
-            in.job["micro_batch"].get<std::int64_t>() * copies * (stages && parts && *parts > 0 && *parts < 65'536 ? *parts : 1);
-}
-
-void read_schedule(Import& in) {
-    auto schedule = in.text("parallelism.pipeline_parallel_schedule", "schedule");
-    if (!schedule) schedule = in.text("experimental.pipeline_parallel_schedule", "schedule");
-    const auto points = in.text("experimental.pipeline_parallel_split_points", "virtual_stages");
-    const auto each = in.whole("parallelism.pipeline_parallel_layers_per_stage", "virtual_stages");
-    const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
-    if (stages <= 1) {
-        in.mark("parallelism.pipeline_parallel_schedule", Fate::no_number);
-        return in.mark("parallelism.pipeline_parallel_layers_per_stage", Fate::no_number);
-    }
-    std::string name = lower_case(schedule.value_or("1f1b"));
-    std::erase(name, '_');
-    if (name == "1f1b" || name == "gpipe") {
-        in.job["virtual_stages"] = 1;
-        if (name == "gpipe") in.job["schedule"] = "gpipe";
-    } else if (name == "interleaved1f1b" || name == "flexibleinterleaved1f1b") {
-        in.job["virtual_stages"] = 2;  // two stages on every GPU where no number of layers is said
-    } else {
-        in.mark("parallelism.pipeline_parallel_schedule", Fate::unknown);
-        in.mark("experimental.pipeline_parallel_schedule", Fate::unknown);
-    }
-    if (points && !points->empty()) {
-        const bool listed = points->find(',') != std::string::npos;
-        const std::int64_t cuts = 1 + std::count(points->begin(), points->end(), listed ? ',' : ' ');
-        if ((cuts + 1) % stages == 0)
-            in.job["virtual_stages"] = (cuts + 1) / stages;
-        else
-            in.mark("experimental.pipeline_parallel_split_points", Fate::unknown);
-    }
-    if (!each || *each < 1) return;
-    // The first and the last stage hold one layer less each, unless it is said otherwise.
-    const CatalogModel* model = model_of(in);
-    const auto less = [&](const char* key) { return std::clamp<std::int64_t>(in.whole(key, "virtual_stages").value_or(1), 0, 100); };
-    const std::int64_t first = less("parallelism.pipeline_parallel_first_stage_less_layers"),
-                       last = less("parallelism.pipeline_parallel_last_stage_less_layers");
-    const std::int64_t all = model == nullptr ? 0 : (model->model.layers + first + last + *each - 1) / *each;
-    if (all > 0 && all % stages == 0 && all / stages <= 128)
-        in.job["virtual_stages"] = all / stages;
-    else {
-        in.job.erase("virtual_stages");
-        in.mark("parallelism.pipeline_parallel_layers_per_stage", Fate::unknown);
-    }
 }
 
 // Norms that are not compiled were single operations (measured: tests/evidence/torchtitan-docs.jsonl, tt01 and tt08) until PyTorch 2.9
@@ -355,7 +277,7 @@ void read_torchtitan(Import& in) {
     mark_objects(in);
     for (const auto& [key, field] : kTorchtitanKeys)
         if (const auto value = in.whole(key, field); value && *value > 0 && *value <= 16'777'216) in.job[field] = *value;
-    const bool elsewhere = is_elsewhere(in);
+    const bool elsewhere = is_torchtitan_elsewhere(in);
     for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "expert_parallel"})
         if (!in.job.contains(field) && !in.hangs(field) && !elsewhere) in.job[field] = 1;
     if (in.has("job.config_file"))
@@ -366,8 +288,8 @@ void read_torchtitan(Import& in) {
     read_zero(in);
     read_gpus(in);
     if (!elsewhere) check_experts(in);
-    read_batch(in);
-    read_schedule(in);
+    read_torchtitan_batch(in);
+    read_torchtitan_schedule(in);
     read_recompute(in);
     read_precision(in);
     read_compiled(in);
@@ -385,6 +307,7 @@ void read_torchtitan(Import& in) {
         in.job["weights_offload"] = true;
     }
     read_trainer_optimizer(in, "optimizer.name");
+    if (in.on("optimizer.early_step_in_backward", "optimizer_in_backward")) in.job["optimizer_in_backward"] = true;
     if (const auto state = in.text("optimizer.state_dtype", "moments"))
         in.job["moments"] = *state == "bfloat16" ? "16-bit" : "fp32";  // a fork's
     if (elsewhere) in.keep_said({"gpus", "gpus_per_node", "model", "micro_batch", "global_batch", "sequence_length", "virtual_stages"});

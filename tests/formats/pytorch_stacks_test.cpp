@@ -240,3 +240,11 @@ TEST_CASE("torchtitan: what is shared out, what is usual, what cannot be") {
                                "--training.gradient_accumulation_steps 4 --training.tensor_parallel_degree 1\n"),
                {"gpus", "global_batch"}) == "gpus=16 global_batch=256");
 }
+
+TEST_CASE("torchtitan: weights that are updated within the backward pass") {
+    const std::string text =
+        "model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.local_batch_size = 1\ntraining.seq_len = 4096\n"
+        "optimizer.early_step_in_backward = ";
+    CHECK(some(first_of(text + "true\n"), {"optimizer_in_backward"}) == "optimizer_in_backward=true");
+    CHECK(some(first_of(text + "false\n"), {"optimizer_in_backward"}) == "optimizer_in_backward=?");
+}
