@@ -5,8 +5,7 @@
 
 #include "base/text.h"
 #include "formats/documents.h"
-#include "formats/launch.h"
-#include "formats/own_programs.h"
+#include "formats/launched_program.h"
 #include "formats/python.h"
 #include "formats/read_jobs.h"
 #include "formats/read_others.h"
@@ -125,75 +124,6 @@ Json answered_in(const Import& in, const Json& set) {
     return fields;
 }
 
-// Python with the commands that start it, and with files that a script writes: each line where it stood.
-struct Program {
-    std::string python, shell;
-    bool started = false;
-};
-Program program_in(std::string_view text) {
-    constexpr std::string_view kStarts[] = {"torchrun ", "accelerate launch", "deepspeed ", "python -m torch.distributed",
-                                            "python3 -m torch.distributed"};
-    Program found;
-    std::string_view end_mark, file, settings;               // of accelerate
-    bool to_python = true, goes_on = false, quoted = false;  // in a text of several lines, a command is an example
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
-        const std::size_t mark = line.find("<<");
-        const bool inside = !end_mark.empty(), closes = inside && line == end_mark;
-        const bool opens = !inside && line.starts_with("cat ") && mark != line.npos && line.find('>') < mark;
-        const bool starts =
-            !inside && !quoted &&
-            (goes_on || std::any_of(std::begin(kStarts), std::end(kStarts), [&](auto one) { return line.starts_with(one); }));
-        if (opens) {
-            end_mark = line.substr(std::min(line.find_first_not_of("-'\" ", mark + 2), line.size()));
-            end_mark = end_mark.substr(0, end_mark.find_first_of("'\" >"));
-            to_python = line.find(".py") != line.npos;
-            const std::size_t name = line.find_first_not_of("> '\"", line.find('>'));
-            file = line.substr(name, line.find_first_of("'\" ", name) - name);
-        }
-        if (inside && line.starts_with("num_processes:")) settings = file;
-        if (closes) end_mark = {};
-        for (const std::string_view quotes : {"\"\"\"", "'''"})
-            for (std::size_t at = line.find(quotes); at != line.npos; at = line.find(quotes, at + 3)) quoted = !quoted;
-        found.started = found.started || starts;
-        goes_on = starts && line.ends_with('\\');
-        const bool own = inside ? !closes && to_python : !opens && !starts;
-        found.python += joined({own ? line : "", "\n"});
-        found.shell += joined({own && !inside ? "" : line, "\n"});
-    }
-    if (found.started || settings.empty()) return found;
-    found.started = true;
-    found.shell += joined({"accelerate launch --config_file ", settings, " train.py\n"});
-    return found;
-}
-
-// The GPUs that its command starts, and the settings of accelerate's file.
-std::optional<ReadJobs> read_program(std::string_view text, NamesSet set) {
-    const Program program = program_in(text);
-    std::vector<Entry> launcher;
-    std::string elsewhere;
-    if (program.started) {
-        const ShellScript script = read_shell(program.shell, set);
-        for (const ShellCommand& command : script.commands) {
-            Import in;
-            in.entries = arguments_of(command);
-            add_launcher_file(script, command, in);
-            read_launch(script, command, in);
-            const Entry* const file = in.last("config_file");
-            if (file != nullptr && file->fate != Fate::no_number && file->value.is_string()) elsewhere = file->value.get<std::string>();
-            if (file != nullptr && file->fate == Fate::no_number)
-                for (const Entry& entry : in.entries)
-                    if (!entry.shown.starts_with('-')) launcher.push_back(entry);
-            if (!in.hangs("gpus") && in.job.contains("gpus")) set.emplace("gpus", in.job["gpus"].dump());
-        }
-    }
-    auto read = read_recipes(program.started ? program.python : text, set, launcher);
-    if (read && !elsewhere.empty())
-        for (ReadJob& job : read->jobs) job.in.notes.push_back(Text("import_plan.note.file").with("file", elsewhere.substr(0, 200)));
-    return read;
-}
-
 // A script, or settings; nothing where no format is recognised.
 std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const auto entries = request.find("entries"), text = request.find("text");
@@ -212,7 +142,7 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const std::string inside = fenced(*script);
     const bool page = !inside.empty() && !python && !script->starts_with("#!");
     auto read = page ? read_script(inside, *set) : std::nullopt;
-    if (!read) read = python ? read_program(*script, *set) : read_script(*script, *set);
+    if (!read) read = python ? read_launched_program(*script, *set) : read_script(*script, *set);
     if (!read && !page && !inside.empty()) read = read_script(inside, *set);
     if (read) return read;
     if (const std::string_view other = other_program(*script); !other.empty())

@@ -34,3 +34,16 @@ TEST_CASE("Python and accelerate's settings, each in a file that a script writes
         CHECK(job["refused"] == Json::array());
     }
 }
+
+TEST_CASE("other launchers beside a program: srun, mpirun, DeepSpeed's, with what stands around them") {
+    const auto gpus = [](const std::string& start) { return some(first_of_script(start + "\n\n" + kProgram), {"gpus", "global_batch"}); };
+    CHECK(gpus("srun --nodes=2 --ntasks-per-node=4 python train.py") == "gpus=8 global_batch=32");
+    CHECK(gpus("mpirun -np 16 -x NCCL_DEBUG=INFO python train.py") == "gpus=16 global_batch=64");
+    CHECK(gpus("deepspeed --num_nodes 2 --num_gpus 8 train.py") == "gpus=16 global_batch=64");
+    CHECK(gpus("NCCL_DEBUG=INFO OMP_NUM_THREADS=8 torchrun --nproc_per_node=4 train.py") == "gpus=4 global_batch=16");
+    CHECK(gpus("#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\nmodule load cuda\nexport OMP_NUM_THREADS=8\nsrun python train.py") ==
+          "gpus=32 global_batch=128");
+    CHECK(gpus("NODES=2\ntorchrun --nnodes=$NODES --nproc_per_node=8 train.py") == "gpus=16 global_batch=64");
+    CHECK(gpus("#SBATCH --nodes=2\n#SBATCH --gres=gpu:4") == "gpus=8 global_batch=32");  // of "sbatch train.py"
+    CHECK(gpus("deepspeed = \"z3.json\"") == "gpus=? global_batch=?");                   // Python
+}
