@@ -188,13 +188,24 @@ std::optional<std::int64_t> actor_gpus(std::string_view resource) {
     return last_number(std::string_view(text).substr(begin, text.find(']', begin) - begin));
 }
 
-Size of_launcher(const ShellWords& words) {
+// A name that is set for the command, or in the script.
+std::string value_for(const ShellScript& script, const ShellCommand& command, std::string_view name) {
+    for (const auto& [key, value] : command.settings)
+        if (key == name) return value;
+    const auto found = script.variables.find(std::string(name));
+    return found == script.variables.end() || found->second.empty() ? std::string() : found->second[0].text;
+}
+
+Size of_launcher(const ShellScript& script, const ShellCommand& command, const ShellWords& words) {
     if (const Size mason = of_mason(words); mason.known()) return mason;
     Size size;
     fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines", "--actor-num-nodes"}));
     fill(size.per_node,
          option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node", "--actor-num-gpus-per-node"}));
     fill(size.all, option(words, {"--num_processes", "--world_size"}));
+    // torchrun takes what it is not told from PET_… (torch/distributed/argparse_util.py); operators of Kubernetes set these.
+    if (option(words, {"--nnodes"}).empty()) fill(size.nodes, value_for(script, command, "PET_NNODES"));
+    if (size.nodes) fill(size.per_node, value_for(script, command, "PET_NPROC_PER_NODE"));
     if (!size.all) size.all = actor_gpus(option(words, {"--resource"}));
     if (const std::string included = option(words, {"--include", "-i"}); !size.per_node) size = of_included(included, size);
     if (!words.empty() && words[0].text == "msrun") {  // of MindSpore
@@ -331,7 +342,7 @@ static Size of_one_node(const ShellScript& script, const ShellWords& words, cons
 void read_launch(const ShellScript& script, const ShellCommand& command, Import& in) {
     const ShellWords words = separate(command.words);
     // torchrun's one node on each of srun's several: which of the two is meant is not said.
-    const Size launcher = of_launcher(words);
+    const Size launcher = of_launcher(script, command, words);
     const bool unclear = !words.empty() && words[0].text == "srun" && launcher.nodes == 1 && launcher.per_node &&
                          option(words, {"--nnodes"}).empty() && last_number(option(words, {"--nodes", "-N"})).value_or(1) > 1;
     if (!unclear) put(in, launcher);

@@ -134,6 +134,7 @@ void read_megatron_yaml(Import& in) {
     }
     drop_switched_off(in.entries);
     answer_vocabulary(in, in.answers);
+    if (!in.job.contains("gpus")) in.set("gpus", in.whole("world_size", "gpus"));  // of a run that took place
     in.ask("gpus");
     read_megatron(in, {.own_checks = true});
     if (in.on("use_lora", "trained"))

@@ -10,6 +10,7 @@
 #include "formats/readers.h"
 #include "formats/shell.h"
 #include "formats/trainers.h"
+#include "formats/wrapped.h"
 #include "plan/plan.h"
 
 namespace fourfold {
@@ -185,6 +186,7 @@ constexpr std::string_view kModelKeys[] = {"model_name_or_path", "model_id_or_pa
                                            "base_model",         "model_path",       "pretrained_model_name_or_path", "model_id"};
 
 static void take_model(Import& in) {
+    if (take_config_beside(in)) return;
     for (const std::string_view key : kModelKeys)
         if (in.has(key) && (take_named_model(in, key) || !in.has("swift"))) return;
     if (in.has("swift") && take_named_model(in, "model_type")) in.mark_all(kModelKeys, Fate::no_number);  // where it lies

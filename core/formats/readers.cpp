@@ -4,6 +4,7 @@
 #include "formats/read_jobs.h"
 #include "formats/readers.h"
 #include "formats/shell_files.h"
+#include "formats/wrapped.h"
 #include "job/config_format.h"
 
 namespace fourfold {
@@ -53,47 +54,17 @@ std::string_view label_of_format(std::string_view id) {
     return reader == nullptr ? id : reader->label;
 }
 
-// GPUs of a job of Kubeflow: each copy of a role has the same number; 0 where they differ, or nothing is said.
-static std::int64_t gpus_of_pods(const std::vector<Entry>& entries) {
-    constexpr std::int64_t kMostPods = 65'536;
-    std::int64_t pods = 0, each = 0;
-    for (const Entry& entry : entries) {
-        if (!entry.value.is_number_integer()) continue;
-        const std::int64_t value = std::clamp<std::int64_t>(entry.value.get<std::int64_t>(), 0, kMostPods);
-        if (matches("*eplicaSpecs.*.replicas", entry.key)) pods = std::min(pods + value, kMostPods);
-        if (!matches("*.limits.*.com/gpu", entry.key)) continue;
-        if (each > 0 && each != value) return 0;
-        each = value;
-    }
-    return pods * each;
-}
-
-// Settings of a cluster, with the script that it starts among them.
+// Settings of another program, with a script that it starts among them.
 static std::optional<ReadJobs> read_scripts_inside(const std::vector<Entry>& entries, const NamesSet& set) {
     constexpr std::size_t kMostScripts = 20;
-    std::optional<ReadJobs> all;
     std::size_t scripts = 0;
     for (const Entry& entry : entries)
         for (const Json& value : entry.value.is_array() ? entry.value : Json::array({entry.value})) {
             const auto* text = value.get_ptr<const Json::string_t*>();
             if (text == nullptr || !holds_command(*text) || ++scripts > kMostScripts) continue;
-            auto read = read_script(*text, set, std::max<std::int64_t>(entry.line, 1));
-            if (!read || (all && read->format != all->format)) continue;
-            if (!all) {
-                all = std::move(read);
-                continue;
-            }
-            for (ReadJob& job : read->jobs)  // workers start what their master does
-                if (std::none_of(all->jobs.begin(), all->jobs.end(), [&](const ReadJob& one) { return one.in.job == job.in.job; }))
-                    all->jobs.push_back(std::move(job));
+            if (auto read = read_script(*text, set, std::max<std::int64_t>(entry.line, 1))) return read;
         }
-    const std::int64_t gpus = gpus_of_pods(entries);
-    if (all && gpus > 0 && all->jobs.size() == 1 && !all->jobs[0].in.job.contains("gpus")) {
-        Import& in = all->jobs[0].in;
-        in.job["gpus"] = gpus;
-        std::erase(in.asked, "gpus");
-    }
-    return all;
+    return std::nullopt;
 }
 
 // A trial of Determined that starts gpt-neox: what it overrides stands here, the rest in files that it names.
@@ -154,9 +125,13 @@ static bool unwrap_trainer(std::vector<Entry>& entries) {
 
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set) {
     const bool trial = unwrap_trial(entries);
+    unwrap_wandb(entries);
     const FormatReader* reader = reader_of(entries);
     if (reader == nullptr && unwrap_trainer(entries)) reader = reader_of(entries);
-    if (reader == nullptr) return read_scripts_inside(entries, set);
+    if (reader == nullptr) {
+        auto read = read_cluster_job(entries, set);
+        return read ? std::move(read) : read_scripts_inside(entries, set);
+    }
     ReadJobs read{std::string(reader->id), true, {}, {}};
     for (auto& [title, part] : parts_of(std::move(entries))) {
         ReadJob job;
