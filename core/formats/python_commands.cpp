@@ -26,10 +26,17 @@ struct Word {
     std::string written{};  // what is no text
 };
 
+std::string with_underscores(std::string name) {
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return !in_name(c); }, '_');
+    return name;
+}
+
 class Words {
  public:
     Words(const CommandTokens& tokens, const std::vector<Entry>& all) : tokens_(tokens) {
         for (const Entry& entry : all) {
+            if (entry.open.size() == 1 && entry.open[0] == "args." + entry.key) continue;  // "gpus=args.gpus" says no more of it
             const auto known = values_.find(entry.key);
             const bool other = known != values_.end() && known->second != entry.value;
             values_[entry.key] = other || !entry.open.empty() ? Json() : entry.value;
@@ -111,7 +118,8 @@ class Words {
     }
 
     void add_value(std::string name, Word& word) const {
-        const auto known = values_.find(name);
+        auto known = values_.find(name);
+        if (known == values_.end() && name.starts_with("args.")) known = values_.find(name.substr(5));  // the default of a field
         const Json value = known == values_.end() ? Json() : known->second;
         if (value.is_string() || value.is_number()) {
             const std::string text = value.is_string() ? value.get<std::string>() : dumped(value);
@@ -119,8 +127,11 @@ class Words {
             word.shell += text;
             return;
         }
-        std::replace_if(
-            name.begin(), name.end(), [](char c) { return !in_name(c); }, '_');
+        if (const std::size_t choice = name.find(" if "); choice != std::string::npos) {  // "16 if args.small else 256"
+            name.erase(0, choice + 4);
+            name.resize(std::min(name.find(' '), name.size()));
+        }
+        name = with_underscores(std::move(name));
         if (name.empty() || !starts_name(name[0])) name.insert(name.begin(), '_');
         word.plain += "${" + name.substr(0, 60) + "}";
         word.shell += "${" + name.substr(0, 60) + "}";
@@ -179,8 +190,7 @@ std::string condition_of(const CommandTokens& tokens, std::size_t at) {
         std::size_t name = i + 1;
         while (name < tokens.size() && (tokens[name].kind != PythonToken::name || tokens[name].value == "not")) ++name;
         std::string open = name < tokens.size() ? tokens[name].value.substr(0, 60) : "";
-        std::replace_if(
-            open.begin(), open.end(), [](char c) { return !in_name(c); }, '_');
+        open = with_underscores(std::move(open));
         if (!open.starts_with("__name__")) return open.empty() ? "if" : open;
     }
     return "";
@@ -212,6 +222,41 @@ std::optional<ReadJobs> read_arguments(const CommandTokens& tokens, const Words&
     return line > 0 ? read_script("python __main__.py" + command, set, line) : std::nullopt;
 }
 
+// Of texts that are one of two, what the choice hangs on: "a" if mode == "x" else "b".
+std::string choice_around(const CommandTokens& tokens, std::size_t begin, std::size_t end) {
+    std::size_t before = begin, after = end;
+    while (before > 0 && has_sign_at(tokens, before - 1, "(")) --before;
+    while (has_sign_at(tokens, after, ")")) ++after;
+    std::size_t choice = is_token(tokens, after, PythonToken::name, "if") ? after : tokens.size();
+    if (before > 0 && is_token(tokens, before - 1, PythonToken::name, "else"))
+        for (choice = before - 1; choice > 0 && !is_token(tokens, choice, PythonToken::name, "if");) --choice;
+    return choice + 1 < tokens.size() ? with_underscores(tokens[choice + 1].value) : condition_of(tokens, begin);
+}
+
+// slime and miles: execute_train(train_args=…), which the program puts together from texts with several arguments each.
+std::optional<ReadJobs> read_told_texts(const CommandTokens& tokens, const Words& reader, const NamesSet& set) {
+    std::string command;
+    std::int64_t line = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        std::size_t end = i;
+        const auto one = reader.text(end);
+        if (!one) continue;
+        const std::string open = choice_around(tokens, i, end);
+        i = end - 1;
+        if (!one->plain.starts_with("--") || one->plain.find(' ') == std::string::npos) continue;
+        if (line == 0) line = one->line;
+        if (open.empty()) {
+            command += " " + one->plain;
+            continue;
+        }
+        for (std::size_t at = one->plain.find("--"); at != std::string::npos; at = one->plain.find(" --", at + 1)) {
+            const std::size_t begin = one->plain[at] == ' ' ? at + 1 : at;
+            command += " " + one->plain.substr(begin, one->plain.find(' ', begin) - begin) + "=${" + open + "}";
+        }
+    }
+    return line > 0 ? read_script("python train.py" + command, set, line) : std::nullopt;
+}
+
 // A text of many lines that is a file of settings.
 std::optional<ReadJobs> read_file_inside(const Word& text, const NamesSet& set) {
     constexpr std::ptrdiff_t kFewestLines = 5;
@@ -233,6 +278,7 @@ std::optional<ReadJobs> read_python_commands(std::string_view text, const std::v
     const CommandTokens tokens = python_tokens(text);
     const Words reader(tokens, all);
     if (auto read = read_arguments(tokens, reader, set)) return read;
+    if (puts_arguments_together(text)) return read_told_texts(tokens, reader, set);
     std::size_t tries = 0;
     for (std::size_t i = 0; i < tokens.size() && tries < kMostTries; ++i) {
         if (has_sign_at(tokens, i, "[") || has_sign_at(tokens, i, "(")) {

@@ -11,4 +11,7 @@ namespace fourfold {
 // `all`: what the text sets. The first such command whose format is known; or a list of "key=value" alone.
 std::optional<ReadJobs> read_python_commands(std::string_view text, const std::vector<Entry>& all, const NamesSet& set);
 
+// Whether it hands on a text of arguments that it put together.
+inline bool puts_arguments_together(std::string_view text) { return text.find("execute_train(") != std::string_view::npos; }
+
 }  // namespace fourfold

@@ -162,6 +162,7 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
     }
     if (auto nanotron = read_python_nanotron(plain, all, set)) return nanotron;
     const bool trainer_says = count_like(all, {"per_device_train_batch_size"}) > 0;  // beside "max_seq_length"
+    if (puts_arguments_together(plain)) return read_python_commands(plain, all, set);
     if (telling(all) < kLikeEnough || trainer_says)
         if (auto other = read_other_ways(plain, all, set, launcher); other || telling(all) < kLikeEnough) return other;
     const std::vector<const PythonScope*> jobs = recipes;

@@ -158,3 +158,28 @@ TEST_CASE("a default of the environment holds until another value is answered") 
     CHECK(read("os.environ.get('MODEL', 'meta-llama/Llama-3.1-8B')", "int(os.environ.get('BATCH', '4'))", {{"BATCH", "16"}}) ==
           R"(model="llama-3.1-8b" micro_batch=16)");
 }
+
+TEST_CASE("slime and miles: arguments that a program puts together from texts") {
+    const Json answer = tests::read_script_of(
+        "from dataclasses import dataclass\nimport miles.utils.command_utils as U\n\n"
+        "@dataclass\nclass ScriptArgs(U.ExecuteTrainConfig):\n    mode: str = \"small\"\n    num_gpus_per_node: int = 8\n\n"
+        "def execute(args):\n"
+        "    rollout = f\"--global-batch-size {16 if args.mode == 'small' else 256} --num-rollout 3 \"\n"
+        "    perf = (\n        \"--tensor-model-parallel-size 4 \"\n        \"--sequence-parallel --pipeline-model-parallel-size 2 \"\n"
+        "        \"--micro-batch-size 1 --seq-length 4096 --recompute-granularity full --recompute-method uniform \"\n"
+        "        \"--recompute-num-layers 1 \"\n    )\n"
+        "    optimizer = (\n        \"--optimizer sgd \"\n        if args.mode == \"small\"\n"
+        "        else (\"--optimizer adam --optimizer-cpu-offload --use-distributed-optimizer \")\n    )\n"
+        "    grpo = \"--advantage-estimator grpo \" \"--kl-loss-coef 0.0 \"\n"
+        "    misc = f\"--actor-num-nodes 2 --actor-num-gpus-per-node {args.num_gpus_per_node} \"\n"
+        "    if args.check:\n        misc += \"--accumulate-allreduce-grads-in-fp32 --main-grads-dtype bf16 \"\n"
+        "    U.execute_train(train_args=f\"{rollout} {perf} {optimizer} {grpo} {misc}\", config=args)\n");
+    CHECK(answer["format"] == "megatron-lm");
+    const Json& job = answer["jobs"][0];
+    CHECK(tests::some(job, {"gpus", "tensor_parallel", "pipeline_parallel", "recompute", "sequence_length", "global_batch"}) ==
+          R"(gpus=16 tensor_parallel=4 pipeline_parallel=2 recompute="full" sequence_length=4096 global_batch=?)");
+    for (const char* key : {"--global-batch-size", "--optimizer-cpu-offload", "--use-distributed-optimizer"})
+        CHECK_MESSAGE(tests::fate(job, key).starts_with("open"), key);
+    CHECK(tests::ids(job["notes"]).find("import_plan.note.not_counted") != std::string::npos);  // what GRPO holds besides
+    CHECK(answer["questions"][0]["name"] == "args_mode");
+}
