@@ -294,14 +294,14 @@ bool is_python(std::string_view text) {
         const bool imports = (line.starts_with("from ") && line.find(" import ") != std::string_view::npos) ||
                              (line.starts_with("import ") && line.find_first_of("=$;-") == std::string_view::npos);
         const bool defines = line.starts_with("def ") && line.find('(') != std::string_view::npos;
-        // "cfg.model.x = 8": the shell has no blanks there, and no dots in names.
+        // "cfg.model.x = 8", "config = {": the shell has no blanks there, and no dots in names.
         std::size_t name = line.find_first_not_of(" \t");
         bool assigns = false;
         if (name != std::string_view::npos && starts_name(line[name])) {
             const std::size_t begin = name;
             while (name < line.size() && (in_name(line[name]) || line[name] == '.')) ++name;
             assigns = line.substr(name).starts_with(" = ") &&
-                      (line.substr(begin, name - begin).find('.') != std::string_view::npos || line.ends_with('('));
+                      (line.substr(begin, name - begin).find('.') != std::string_view::npos || line.ends_with('(') || line.ends_with('{'));
         }
         telling += (imports || defines ? 2 : 0) + (assigns ? 2 : 0);
     }

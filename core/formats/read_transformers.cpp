@@ -282,6 +282,9 @@ constexpr std::string_view kQuietOfTrainer[] = {"do_train",
                                                 "conv_template",
                                                 "version",
                                                 "fsdp_*",
+                                                "split_dataset*",
+                                                "include_*",
+                                                "plot_loss",
                                                 "zero_optimization.*"};
 
 static void mark_quiet(Import& in) { in.mark_all(kQuietOfTrainer, Fate::no_number); }
@@ -310,6 +313,7 @@ void read_transformers(Import& in) {
     mark_quiet(in);
     if (in.has("micro_train_batch_size")) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
+    if (in.has("batch_size_training") || (in.has("enable_fsdp") && in.has("model_name"))) translate_llama_recipes(in);
     if (const auto way = in.text("trl", "")) refuse_mode(in, *way);
     take_model(in);
     read_length(in);

@@ -37,7 +37,8 @@ bool launches_training(std::string_view text) {
 static std::optional<ShellInside> in_one_word(const ShellWords& words) {
     constexpr std::string_view kTrainers[] = {"python", "python3", "torchrun", "deepspeed", "accelerate", "srun"};
     const std::string_view program = std::string_view(words[0].text).substr(words[0].text.rfind('/') + 1);
-    const bool trains = std::find(std::begin(kTrainers), std::end(kTrainers), program) != std::end(kTrainers);
+    const bool workloads = std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("xpk.py"); });
+    const bool trains = !workloads && std::find(std::begin(kTrainers), std::end(kTrainers), program) != std::end(kTrainers);
     for (std::size_t k = 1; k < words.size(); ++k) {
         const std::string& word = words[k].text;
         const std::size_t cut = word.starts_with("--") ? std::min(word.find('='), word.find(' ')) : std::string::npos;

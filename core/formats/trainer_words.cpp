@@ -1,4 +1,4 @@
-// Programs on the Trainer that have words of their own: OpenRLHF, ms-swift 2. What they say is put in the Trainer's.
+// Programs with words of their own: OpenRLHF, ms-swift 2, llama-recipes. What they say is put in the Trainer's.
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -59,6 +59,32 @@ void translate_old_swift(Import& in) {
     in.mark_all({"tuner_backend", "template_type", "bnb_4bit_comp_dtype", "train_dataset_sample", "custom_*", "dtype"}, Fate::no_number);
     if (!in.has("swift")) in.derive(Entry(*in.last("train_type")), "swift", "sft");
     if (!in.has("target_modules")) in.derive(Entry(*in.last("train_type")), "target_modules", Json{"q_proj", "k_proj", "v_proj"});
+}
+
+// Meta's llama-recipes 0.0.5, configs/training.py, fsdp.py and peft.py, in the Trainer's words.
+void translate_llama_recipes(Import& in) {
+    constexpr Renamed kRows[] = {{"batch_size_training", "per_device_train_batch_size"},
+                                 {"fsdp_config.fsdp_activation_checkpointing", "fsdp_activation_checkpointing"},
+                                 {"use_fp16", "fp16"}};
+    for (Entry& entry : in.entries) rename(entry, kRows);
+    const auto unsaid = [&](std::string_view key, Json value) {
+        if (in.last(key) == nullptr) in.entries.push_back({std::string(key), "", std::move(value)});
+    };
+    unsaid("per_device_train_batch_size", 4);
+    if (!in.on("fp16", "precision")) unsaid("bf16", true);
+    if (in.on("enable_fsdp", "zero")) {
+        unsaid("fsdp", "full_shard");
+        unsaid("gradient_checkpointing",
+               in.last("fsdp_activation_checkpointing") == nullptr || in.on("fsdp_activation_checkpointing", "recompute"));
+    }
+    if (const auto way = in.text("peft_method", "trained"); in.on("use_peft", "trained")) {
+        if (way && *way != "lora") refuse_mode(in, *way);
+        unsaid("lora_rank", 8);
+        unsaid("lora_dropout", 0.05);
+    }
+    in.mark_all(
+        {"batching_strategy", "dist_checkpoint*", "*dataset*", "save_*", "num_epochs", "run_validation", "low_cpu_fsdp", "use_wandb"},
+        Fate::no_number);
 }
 
 }  // namespace fourfold

@@ -87,8 +87,9 @@ void fill_transformers(Import& import);
 // Where nothing is shared out and all learns: weights of 16 bits are updated as they are, and so are their averages.
 bool updates_loaded_weights(const Import& import);
 void train_in_16_bits(Import& import, std::string_view type = "bf16");
-// The words of OpenRLHF and of ms-swift 2, in the Trainer's.
+// The words of OpenRLHF, of ms-swift 2 and of llama-recipes, in the Trainer's.
 void translate_rlhf(Import& import);
+void translate_llama_recipes(Import& import);
 void translate_old_swift(Import& import);
 // Liger's kernels, all of them or one by one.
 void read_liger(Import& import);

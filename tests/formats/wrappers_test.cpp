@@ -178,3 +178,30 @@ TEST_CASE("one setting behind the file that says the rest, a recipe of a launche
         "parallelism.expert_parallel_degree = 128\noptimizer.state_dtype = \"bfloat16\"\n");
     CHECK(some(fork, {"model", "moments"}) == "model=\"kimi-k2\" moments=\"16-bit\"");
 }
+
+TEST_CASE("a dictionary of DeepSpeed alone; a command that xpk starts elsewhere, in quotes of two kinds") {
+    const Json answer = read_script_of(
+        "ds_config = {\n    \"train_micro_batch_size_per_gpu\": 4,\n    \"fp16\": {\"enabled\": True},\n"
+        "    \"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \"cpu\"}},\n}\n");
+    CHECK(answer["format"] == "deepspeed");
+    CHECK(some(answer["jobs"][0], {"micro_batch", "precision", "zero", "optimizer_offload"}) ==
+          R"(micro_batch=4 precision="fp16" zero="gradients" optimizer_offload=1.0)");
+    const Json job = first_of_script(
+        "python ../xpk/xpk.py workload create --docker-image $IMAGE \\\n  --command 'export A=1:$B;'\"python3 MaxText/train.py "
+        "MaxText/configs/base.yml model_name=llama2-7b per_device_batch_size=1 max_target_length=4096 ici_tensor_parallelism=8\" \\\n"
+        "  --num-nodes 2\n");
+    CHECK(some(job, {"model", "tensor_parallel", "sequence_length"}) == R"(model="llama-2-7b" tensor_parallel=8 sequence_length=4096)");
+}
+
+TEST_CASE("llama-recipes: FSDP recomputes unless it is told, and LoRA has rank 8") {
+    const std::string start = "torchrun --nnodes 2 --nproc_per_node 8 finetuning.py --enable_fsdp --model_name meta-llama/Llama-3.1-8B ";
+    const Json job = first_of_script(start + "--use_peft --peft_method lora --batch_size_training 2 --context_length 4096\n");
+    CHECK(some(job, {"gpus", "micro_batch", "global_batch", "sequence_length", "zero", "recompute", "lora_rank", "lora_targets"}) ==
+          R"(gpus=16 micro_batch=2 global_batch=32 sequence_length=4096 zero="weights" recompute="full" lora_rank=8 )"
+          R"(lora_targets="query,value")");
+    const Json plain =
+        first_of_script(start + "--batch_size_training 1 --context_length 2048 --fsdp_config.fsdp_activation_checkpointing False\n");
+    CHECK(some(plain, {"recompute", "trained", "precision"}) == R"(recompute="none" trained=? precision="bf16")");
+    const Json other = first_of_script(start + "--use_peft --peft_method llama_adapter --batch_size_training 2\n");
+    CHECK(ids(other["refused"]) == "import_plan.refused.mode");
+}
