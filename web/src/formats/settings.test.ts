@@ -33,6 +33,9 @@ test.each([
     ['[training]\nseq_len = 8192\n', 'toml'],
     ['{"zero_optimization": {"stage": 3}}', 'json'],
     ['# a comment\n{\n "pipe-parallel-size": 4, # stages\n}', 'json'],
+    ['kind: Job\nspec:\n  args:\n  - |\n    cat > z3.json <<EOF\n    {}\n    EOF\n', 'yaml'],
+    ['---\napiVersion: v1\nargs: |\n  cat <<EOF\n', 'yaml'],
+    ['cat <<EOF\napiVersion: v1\nEOF\n', 'text'],
     ['', 'text'],
 ])('%j is %s', (text, format) => expect(formatOf(text)).toBe(format));
 
@@ -120,6 +123,11 @@ test('what cannot be read is said with its place', async () => {
     expect(await problem('a: 1\nb: [1, 2\nc: 3\n')).toMatch(/^text syntax problem\.import_syntax \{"format":"YAML","line":[23],/);
     expect(await problem('[a]\nb = = 1\n')).toMatch(/^text syntax problem\.import_syntax \{"format":"TOML","line":2,/);
     expect(await problem('{\n "a": [1,\n}')).toBe('text syntax problem.import_syntax {"format":"JSON","line":3,"column":1}');
+    expect(await brief('kind: Service\nport: 1\n---\nkind: PyTorchJob\nspec:\n  runs: 2\n')).toEqual([
+        '4 kind "PyTorchJob"',
+        '6 spec.runs 2',
+    ]);
+    expect(await problem('kind: Job\n---\nkind: Job\n')).toBe('text documents problem.import_documents {"count":2}');
     expect(await problem('a: 1\n---\na: 2\n')).toBe('text documents problem.import_documents {"count":2}');
 });
 

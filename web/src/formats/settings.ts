@@ -31,6 +31,7 @@ function atMargin(lines: string[]): string[] {
 // By its first lines that say something.
 export function formatOf(text: string): Format {
     const lines = atMargin(text.split('\n', 5_000).filter((line) => line.trim() !== '' && !line.trim().startsWith('#')));
+    if (/^(---)?(apiVersion|kind):/.test(lines.slice(0, 2).join(''))) return 'yaml'; // of Kubernetes, whatever scripts stand in it
     if (text.startsWith('#!') || lines.some((line) => line.startsWith('```'))) return 'text'; // a script; a page with its commands
     if (lines.some((line) => /(^|[^<])<<-?\s*["']?[A-Za-z_]\w*["']?\s*([|>&;)]|$)/.test(line))) return 'text'; // a script with a here-document
     if (lines[0]?.trimStart().startsWith('{')) return 'json';
@@ -100,8 +101,10 @@ async function readYaml(text: string, format: 'yaml' | 'json'): Promise<Setting[
         const { line, col } = lines.linePos(broken.pos[0]);
         return brokenAt(format, line, col);
     }
-    if (documents.length > 1) return problem('documents', 'problem.import_documents', { count: documents.length });
-    const document = documents[0];
+    // Of what Kubernetes is given at once, what starts something.
+    const jobs = documents.length > 1 ? documents.filter((one) => /Job|Pod/.test(String(one.get('kind')))) : documents;
+    if (documents.length > 1 && jobs.length !== 1) return problem('documents', 'problem.import_documents', { count: documents.length });
+    const document = jobs[0];
     if (!document) return [];
     const anchors = new Map<string, unknown>();
     const meant = new Map<unknown, unknown>(); // an alias names the anchor that stands before it
