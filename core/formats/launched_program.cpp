@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "formats/launch.h"
 #include "formats/own_programs.h"
+#include "formats/python_tokens.h"
 
 namespace fourfold {
 
@@ -84,6 +85,24 @@ Program program_in(std::string_view text) {
     return found;
 }
 
+// What the command tells the program, under the names that the program has for it: "--max_length 8192", "args.max_length".
+void add_told(const ShellCommand& command, std::string_view python, NamesSet& set) {
+    ShellCommand told = command;
+    const auto file = std::find_if(told.words.begin(), told.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); });
+    if (file == told.words.end()) return;
+    told.words.erase(told.words.begin(), file + 1);
+    for (const Entry& entry : arguments_of(told)) {
+        if (!entry.open.empty() || (!entry.value.is_string() && entry.value != true)) continue;
+        const std::string name = "." + entry.key, value = entry.value.is_string() ? entry.value.get<std::string>() : "True";
+        for (std::size_t at = python.find(name); at != python.npos; at = python.find(name, at + 1)) {
+            std::size_t begin = at;
+            while (begin > 0 && in_name(python[begin - 1])) --begin;
+            const std::size_t end = at + name.size();
+            if (begin < at && (end == python.size() || !in_name(python[end]))) set.emplace(python.substr(begin, end - begin), value);
+        }
+    }
+}
+
 }  // namespace
 
 // The GPUs that its command starts, and the settings of accelerate's file.
@@ -91,6 +110,7 @@ std::optional<ReadJobs> read_launched_program(std::string_view text, NamesSet se
     const Program program = program_in(text);
     std::vector<Entry> launcher;
     std::string elsewhere;
+    const NamesSet given = set;
     if (program.started) {
         const ShellScript script = read_shell(program.shell, set);
         for (const ShellCommand& command : script.commands) {
@@ -104,9 +124,11 @@ std::optional<ReadJobs> read_launched_program(std::string_view text, NamesSet se
                 for (const Entry& entry : in.entries)
                     if (!entry.shown.starts_with('-')) launcher.push_back(entry);
             if (!in.hangs("gpus") && in.job.contains("gpus")) set.emplace("gpus", in.job["gpus"].dump());
+            add_told(command, program.python, set);
         }
     }
     auto read = read_recipes(program.started ? program.python : text, set, launcher);
+    if (!read && program.started) read = read_script(program.shell, given);  // the command says it all
     if (read && !elsewhere.empty())
         for (ReadJob& job : read->jobs) job.in.notes.push_back(Text("import_plan.note.file").with("file", elsewhere.substr(0, 200)));
     return read;

@@ -47,3 +47,26 @@ TEST_CASE("other launchers beside a program: srun, mpirun, DeepSpeed's, with wha
     CHECK(gpus("#SBATCH --nodes=2\n#SBATCH --gres=gpu:4") == "gpus=8 global_batch=32");  // of "sbatch train.py"
     CHECK(gpus("deepspeed = \"z3.json\"") == "gpus=? global_batch=?");                   // Python
 }
+
+TEST_CASE("what a command tells the program below it: by the names of the program, or all that there is") {
+    const std::string parser =
+        "import argparse\nfrom trl import SFTConfig, SFTTrainer\np = argparse.ArgumentParser()\n"
+        "p.add_argument(\"--batch\", type=int, default=1)\np.add_argument(\"--max-length\", type=int, default=1024)\na = p.parse_args()\n"
+        "args = SFTConfig(output_dir=\"o\", per_device_train_batch_size=a.batch, gradient_accumulation_steps=4, max_length=a.max_length)\n"
+        "trainer = SFTTrainer(model=\"Qwen/Qwen2.5-7B\", args=args, train_dataset=ds)\ntrainer.train()\n";
+    const Json told = first_of_script("torchrun --nproc_per_node=8 train.py --batch 4 --max-length 8192\n\n" + parser);
+    CHECK(some(told, {"gpus", "micro_batch", "global_batch", "sequence_length"}) ==
+          "gpus=8 micro_batch=4 global_batch=128 sequence_length=8192");
+    const Json one = first_of_script("torchrun --nproc_per_node=8 train.py --batch 4\n\n" + parser);
+    CHECK(some(one, {"micro_batch", "sequence_length"}) == "micro_batch=4 sequence_length=?");
+    const std::string empty =
+        "from transformers import HfArgumentParser, TrainingArguments, Trainer\n"
+        "model_args, training_args = HfArgumentParser((ModelArguments, TrainingArguments)).parse_args_into_dataclasses()\n"
+        "trainer = Trainer(model=load(model_args), args=training_args, train_dataset=ds)\ntrainer.train()\n";
+    const Json all = first_of_script(
+        "torchrun --nproc_per_node=8 train.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 4 \\\n"
+        "  --gradient_accumulation_steps 2 --model_max_length 8192 --bf16 --deepspeed z2.json\n\n" +
+        empty);
+    CHECK(some(all, {"gpus", "model", "micro_batch", "global_batch", "sequence_length", "zero", "precision"}) ==
+          R"(gpus=8 model="qwen2.5-7b" micro_batch=4 global_batch=64 sequence_length=8192 zero="gradients" precision="bf16")");
+}
