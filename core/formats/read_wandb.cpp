@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "formats/named_model.h"
+#include "formats/trainers.h"
 #include "formats/wrapped.h"
 #include "model/model.h"
 
@@ -16,6 +17,40 @@ static std::string_view second_name(std::string_view key) {
     const std::string_view rest = dot == std::string_view::npos ? std::string_view() : key.substr(dot + 1);
     const std::string_view name = rest.substr(0, rest.find('.'));
     return name == "value" || name == "desc" ? name : std::string_view();
+}
+
+// PEFT's configuration of an adapter, which the Trainer adds below its name, "default", as values or as the text of an object.
+static void rename_adapter(Entry& entry) {
+    const std::string name = entry.key.substr(entry.key.rfind('.') + 1);
+    if (name == "r" || name == "target_modules")
+        entry.key = "lora_" + name;
+    else if (name == "lora_dropout" || name == "use_dora" || name == "modules_to_save" || name == "peft_type")
+        entry.key = name;
+    else if (!entry.value.is_string() || entry.value.get_ref<const std::string&>().find("peft_type=") == std::string::npos)
+        entry.fate = Fate::no_number;
+}
+static void add_adapter_text(const Entry& entry, std::vector<Entry>& entries) {
+    std::string text = entry.value.get<std::string>();
+    std::erase(text, '\'');
+    const auto behind = [&](std::string_view name, std::string_view ends) {
+        const std::size_t at = text.find(name), begin = at + name.size();
+        return at == std::string::npos ? std::string() : text.substr(begin, text.find_first_of(ends, begin) - begin);
+    };
+    for (const auto& [key, value] :
+         {std::pair{"peft_type", behind("peft_type=<PeftType.", ":")}, std::pair{"lora_r", behind(" r=", ",)")},
+          std::pair{"lora_dropout", behind("lora_dropout=", ",)")}, std::pair{"lora_target_modules", behind("target_modules={", "}")}})
+        if (!value.empty()) entries.push_back({key, entry.shown, value, entry.line});
+}
+static void unwrap_adapters(std::vector<Entry>& entries) {
+    std::vector<Entry> texts;
+    for (Entry& entry : entries)
+        if (entry.key.starts_with("peft_config.")) {
+            rename_adapter(entry);
+            if (entry.key.starts_with("peft_config.") && entry.fate == Fate::unknown) texts.push_back(entry), entry.fate = Fate::no_number;
+        } else if (entry.key.starts_with("quantization_config.")) {
+            entry.key.erase(0, std::string_view("quantization_config.").size());
+        }
+    for (const Entry& entry : texts) add_adapter_text(entry, entries);
 }
 
 // Of a config.json among them: the length of what it generates is none of the training's, and the type is its checkpoint's, which may have
@@ -50,6 +85,7 @@ bool unwrap_wandb(std::vector<Entry>& entries) {
         if (entry.key.starts_with(kNanotron)) entry.key.erase(0, kNanotron.size());
         if (entry.value == "None") entry.value = nullptr;
     }
+    unwrap_adapters(entries);
     leave_config(entries);
     return true;
 }
@@ -74,13 +110,15 @@ bool take_config_beside(Import& in) {
                       named->model.vocabulary == model->vocabulary;
     in.job["model"] = same ? as_requested(*named) : canonical_config(*model);
     for (const std::string& key : report.used) in.text(key, "model");
-    constexpr std::string_view kOfConfig[] = {"architectures", "*name_or_path", "*_token_id", "rope_*", "hidden_act", "*_norm_eps",
-                                              "*_penalty", "initializer_range", "use_cache", "num_*", "top_*", "output_*", "id2label*",
-                                              "label2id*", "transformers_version", "temperature", "typical_p", "chunk_size_*",
-                                              "problem_type",
-                                              // and of the arguments beside it
-                                              "half_precision_backend", "fp16_opt_level", "accelerator_config.*", "past_index", "ray_scope",
-                                              "length_column_name", "optim_args", "label_smoothing_factor", "neftune*", "include_*"};
+    if (const auto way = in.text("peft_type", "trained"); way && *way != "LORA") refuse_mode(in, *way);
+    constexpr std::string_view kOfConfig[] = {
+        "architectures", "*name_or_path", "*_token_id", "rope_*", "hidden_act", "*_norm_eps", "*_penalty", "initializer_range", "use_cache",
+        "num_*", "top_*", "output_*", "id2label*", "label2id*", "transformers_version", "temperature", "typical_p", "chunk_size_*",
+        "problem_type",
+        // and of the arguments beside it
+        "quant_method", "llm_int8*", "bnb_4bit*", "_load_in*", "gradient_checkpointing_kwargs*", "model/*", "half_precision_backend",
+        "fp16_opt_level", "accelerator_config.*", "past_index", "ray_scope", "length_column_name", "optim_args", "label_smoothing_factor",
+        "neftune*", "include_*"};
     in.mark_all(kOfConfig, Fate::no_number);
     for (Entry& entry : in.entries)  // all that it has stands there, what is off too
         if (entry.fate == Fate::unknown && entry.fields.empty() && says_nothing(entry.value)) entry.fate = Fate::no_number;

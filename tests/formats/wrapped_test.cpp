@@ -41,6 +41,29 @@ TEST_CASE("Weights & Biases: the type in a config.json is its checkpoint's, whic
     CHECK(answer["questions"][0]["name"] == "torch_dtype");
 }
 
+TEST_CASE("Weights & Biases: an adapter that the Trainer adds, as values and as the text of an object; weights in 4 bits") {
+    const std::string config =
+        kWandb +
+        "model_type.value = \"llama\"\nhidden_size.value = 64\nintermediate_size.value = 128\nnum_hidden_layers.value = 2\n"
+        "num_attention_heads.value = 4\nvocab_size.value = 1000\nper_device_train_batch_size.value = 2\n"
+        "gradient_accumulation_steps.value = 1\nbf16.value = true\nmax_length.value = 64\ntorch_dtype.value = \"bfloat16\"\n";
+    const Json job =
+        first_of(config +
+                 "peft_config.value.default.peft_type = \"LORA\"\npeft_config.value.default.r = 32\n"
+                 "peft_config.value.default.lora_alpha = 16\npeft_config.value.default.lora_dropout = 0.05\n"
+                 "peft_config.value.default.target_modules = [\"q_proj\", \"v_proj\"]\n"
+                 "quantization_config.value.load_in_4bit = true\nquantization_config.value.bnb_4bit_use_double_quant = true\n");
+    CHECK(some(job, {"trained", "lora_rank", "lora_targets", "lora_dropout", "frozen_weights"}) ==
+          R"(trained="lora" lora_rank=32 lora_targets="query,value" lora_dropout=true frozen_weights="nf4")");
+    const Json text = first_of(config +
+                               "peft_config.value.default = \"LoraConfig(task_type='CAUSAL_LM', peft_type=<PeftType.LORA: 'LORA'>, r=8, "
+                               "target_modules={'q_proj', 'o_proj'}, lora_alpha=16, lora_dropout=0.0)\"\n");
+    CHECK(some(text, {"trained", "lora_rank", "lora_targets", "lora_dropout"}) ==
+          R"(trained="lora" lora_rank=8 lora_targets="query,output" lora_dropout=?)");
+    const Json other = first_of(config + "peft_config.value.default.peft_type = \"IA3\"\n");
+    CHECK(ids(other["refused"]) == "import_plan.refused.mode");
+}
+
 TEST_CASE("Weights & Biases: Megatron-LM's arguments with the GPUs of the run, torchtitan's sections, nanotron's file") {
     const std::string sizes =
         "num_layers.value = 2\nhidden_size.value = 64\nffn_hidden_size.value = 256\nnum_attention_heads.value = 4\nseq_length.value = 64\n"
