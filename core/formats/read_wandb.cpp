@@ -47,8 +47,9 @@ static void unwrap_adapters(std::vector<Entry>& entries) {
         if (entry.key.starts_with("peft_config.")) {
             rename_adapter(entry);
             if (entry.key.starts_with("peft_config.") && entry.fate == Fate::unknown) texts.push_back(entry), entry.fate = Fate::no_number;
-        } else if (entry.key.starts_with("quantization_config.")) {
-            entry.key.erase(0, std::string_view("quantization_config.").size());
+        } else {
+            for (const std::string_view section : {"quantization_config.", "deepspeed.zero"})
+                if (entry.key.starts_with(section)) entry.key.erase(0, section.find('.') + 1);
         }
     for (const Entry& entry : texts) add_adapter_text(entry, entries);
 }
@@ -83,10 +84,17 @@ bool unwrap_wandb(std::vector<Entry>& entries) {
         const std::size_t dot = entry.key.find('.');
         entry.key.erase(dot, std::string_view(".value").size());
         if (entry.key.starts_with(kNanotron)) entry.key.erase(0, kNanotron.size());
-        if (entry.value == "None") entry.value = nullptr;
+        if (entry.value == "None" || entry.value == "" || entry.value == Json::array()) entry.value = nullptr;
     }
     unwrap_adapters(entries);
     leave_config(entries);
+    // What "accelerate launch" is told in its own file stands in no argument.
+    const auto says = [&](std::string_view pattern) {
+        return std::any_of(entries.begin(), entries.end(),
+                           [&](const Entry& entry) { return matches(pattern, entry.key) && !entry.value.is_null(); });
+    };
+    if (says("per_device_train_batch_size") && !says("deepspeed*") && !says("fsdp") && !says("zero_optimization.*"))
+        entries.push_back({"config_file", "", "accelerate.yaml"});
     return true;
 }
 
