@@ -13,7 +13,7 @@ static constexpr std::int64_t kLargestCount = 1'048'576;
 
 bool says_any(const Import& in, std::initializer_list<std::string_view> patterns) {
     return std::any_of(in.entries.begin(), in.entries.end(), [&](const Entry& entry) {
-        const bool empty = entry.value.is_null() || entry.value == Json("") || entry.value == Json(false);
+        const bool empty = entry.value.is_null() || entry.value == Json("") || entry.value == Json(false) || entry.value == Json::array();
         return !empty && std::any_of(patterns.begin(), patterns.end(), [&](std::string_view one) { return matches(one, entry.key); });
     });
 }

@@ -54,3 +54,18 @@ TEST_CASE("LLaMA-Factory trains in 32 bits unless pure_bf16 says otherwise") {
           "framework=\"transformers\" moments=\"16-bit\" master_weights=\"off\" gradients_in_fp32=false");
     CHECK(states(text + "enable_liger_kernel = true\n") == "framework=\"transformers\" activation_fusion=\"on\" loss=\"tiled\"");
 }
+
+TEST_CASE("an empty list of FSDP's words, or an empty text, is no FSDP") {
+    const std::string text =
+        "model_name_or_path = \"Qwen/Qwen2.5-7B\"\nper_device_train_batch_size = 1\ngradient_accumulation_steps = 2\n"
+        "max_seq_length = 2048\nbf16 = true\nfsdp = ";
+    for (const char* none : {"[]", "\"\"", "null"}) {
+        const Json job = tests::first_of(text + none + "\n", {{"gpus", "8"}});
+        CHECK(tests::some(job, {"zero"}) == R"(zero="none")");
+        CHECK(tests::fate(job, "fsdp") == "no_number 6");
+    }
+    CHECK(tests::some(tests::first_of(text + "[\"full_shard\"]\n"), {"zero"}) == R"(zero="weights")");
+    const Json axolotl = tests::first_of(
+        "base_model = \"Qwen/Qwen2.5-7B\"\nsequence_len = 2048\nmicro_batch_size = 1\ngradient_accumulation_steps = 1\nfsdp = []\n");
+    CHECK(tests::some(axolotl, {"zero"}) == R"(zero="none")");
+}
