@@ -19,39 +19,16 @@ static std::string_view second_name(std::string_view key) {
     return name == "value" || name == "desc" ? name : std::string_view();
 }
 
-// PEFT's configuration of an adapter, which the Trainer adds below its name, "default", as values or as the text of an object.
+// PEFT's configuration of an adapter, which the Trainer adds below its name, "default"; and of weights that are stored in few bits.
 static void rename_adapter(Entry& entry) {
     const std::string name = entry.key.substr(entry.key.rfind('.') + 1);
     if (name == "r" || name == "target_modules")
         entry.key = "lora_" + name;
     else if (name == "lora_dropout" || name == "use_dora" || name == "modules_to_save" || name == "peft_type")
         entry.key = name;
-    else if (!entry.value.is_string() || entry.value.get_ref<const std::string&>().find("peft_type=") == std::string::npos)
+    else
         entry.fate = Fate::no_number;
-}
-static void add_adapter_text(const Entry& entry, std::vector<Entry>& entries) {
-    std::string text = entry.value.get<std::string>();
-    std::erase(text, '\'');
-    const auto behind = [&](std::string_view name, std::string_view ends) {
-        const std::size_t at = text.find(name), begin = at + name.size();
-        return at == std::string::npos ? std::string() : text.substr(begin, text.find_first_of(ends, begin) - begin);
-    };
-    for (const auto& [key, value] :
-         {std::pair{"peft_type", behind("peft_type=<PeftType.", ":")}, std::pair{"lora_r", behind(" r=", ",)")},
-          std::pair{"lora_dropout", behind("lora_dropout=", ",)")}, std::pair{"lora_target_modules", behind("target_modules={", "}")}})
-        if (!value.empty()) entries.push_back({key, entry.shown, value, entry.line});
-}
-static void unwrap_adapters(std::vector<Entry>& entries) {
-    std::vector<Entry> texts;
-    for (Entry& entry : entries)
-        if (entry.key.starts_with("peft_config.")) {
-            rename_adapter(entry);
-            if (entry.key.starts_with("peft_config.") && entry.fate == Fate::unknown) texts.push_back(entry), entry.fate = Fate::no_number;
-        } else {
-            for (const std::string_view section : {"quantization_config.", "deepspeed.zero"})
-                if (entry.key.starts_with(section)) entry.key.erase(0, section.find('.') + 1);
-        }
-    for (const Entry& entry : texts) add_adapter_text(entry, entries);
+    if (name == "default" || name == "peft_config") entry.key = "peft_type", entry.value = "peft_config";  // the text of an object
 }
 
 // Of a config.json among them: the length of what it generates is none of the training's, and the type is its checkpoint's, which may have
@@ -83,10 +60,11 @@ bool unwrap_wandb(std::vector<Entry>& entries) {
         }
         const std::size_t dot = entry.key.find('.');
         entry.key.erase(dot, std::string_view(".value").size());
-        if (entry.key.starts_with(kNanotron)) entry.key.erase(0, kNanotron.size());
+        for (const std::string_view section : {kNanotron, std::string_view("quantization_config."), std::string_view("deepspeed.zero")})
+            if (entry.key.starts_with(section)) entry.key.erase(0, section.find('.') + 1);
+        if (entry.key.starts_with("peft_config")) rename_adapter(entry);
         if (entry.value == "None" || entry.value == "" || entry.value == Json::array()) entry.value = nullptr;
     }
-    unwrap_adapters(entries);
     leave_config(entries);
     // What "accelerate launch" is told in its own file stands in no argument.
     const auto says = [&](std::string_view pattern) {
@@ -125,8 +103,8 @@ bool take_config_beside(Import& in) {
         "problem_type",
         // and of the arguments beside it
         "quant_method", "llm_int8*", "bnb_4bit*", "_load_in*", "gradient_checkpointing_kwargs*", "model/*", "half_precision_backend",
-        "fp16_opt_level", "accelerator_config.*", "past_index", "ray_scope", "length_column_name", "optim_args", "label_smoothing_factor",
-        "neftune*", "include_*"};
+        "fp16_opt_level", "fp16_backend", "log_*", "return_*", "skip_memory*", "accelerator_config.*", "past_index", "ray_scope",
+        "length_column_name", "optim_args", "label_smoothing_factor", "neftune*", "include_*"};
     in.mark_all(kOfConfig, Fate::no_number);
     for (Entry& entry : in.entries)  // all that it has stands there, what is off too
         if (entry.fate == Fate::unknown && entry.fields.empty() && says_nothing(entry.value)) entry.fate = Fate::no_number;
