@@ -92,13 +92,16 @@ void add_told(const ShellCommand& command, std::string_view python, NamesSet& se
     if (file == told.words.end()) return;
     told.words.erase(told.words.begin(), file + 1);
     for (const Entry& entry : arguments_of(told)) {
-        if (!entry.open.empty() || (!entry.value.is_string() && entry.value != true)) continue;
+        if (!entry.open.empty() || (!entry.value.is_string() && !entry.value.is_boolean())) continue;
         const std::string name = "." + entry.key, value = entry.value.is_string() ? entry.value.get<std::string>() : "True";
         for (std::size_t at = python.find(name); at != python.npos; at = python.find(name, at + 1)) {
             std::size_t begin = at;
             while (begin > 0 && in_name(python[begin - 1])) --begin;
             const std::size_t end = at + name.size();
-            if (begin < at && (end == python.size() || !in_name(python[end]))) set.emplace(python.substr(begin, end - begin), value);
+            if (begin < at && (end == python.size() || !in_name(python[end]))) {
+                std::string& slot = set[std::string(python.substr(begin, end - begin))];
+                if (slot.empty()) slot = value;
+            }
         }
     }
 }

@@ -127,10 +127,10 @@ void set(std::string& text, std::string_view name, std::string_view value) {
 std::string environment_of(const Settings& entries, const std::string& path, const Pods& pods) {
     std::string text;
     if (pods.count > 0 && (path == "spec.trainer" || path.find("pytorchReplicaSpecs") != std::string::npos)) {
-        const std::string count = std::to_string(pods.count);
+        const std::string count = dumped(pods.count);
         set(text, "PET_NNODES", count);
         const std::int64_t processes = pods.processes > 0 ? pods.processes : pods.each;
-        if (processes > 0) set(text, "PET_NPROC_PER_NODE", std::to_string(processes));
+        if (processes > 0) set(text, "PET_NPROC_PER_NODE", dumped(processes));
         if (pods.processes == 0) set(text, "WORLD_SIZE", count);
     }
     int names = 200;  // at most
@@ -166,7 +166,7 @@ std::optional<ReadJobs> read_cluster_job(const std::vector<Entry>& entries, cons
     }
     const Pods pods = pods_in(entries, paths);
     NamesSet names = set;
-    if (pods.gpus > 0) names.emplace("gpus", std::to_string(pods.gpus));
+    if (pods.gpus > 0) names.emplace("gpus", dumped(pods.gpus));
     std::optional<ReadJobs> all;
     for (const std::string& path : paths) {
         std::int64_t line = 1;

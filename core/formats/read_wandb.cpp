@@ -39,7 +39,8 @@ static void leave_config(std::vector<Entry>& entries) {
     };
     const bool generates = has("num_beams"), config = has("model_type");
     for (Entry& entry : entries) {
-        if (generates && entry.key == "max_length" && entry.value == 20) entry.key = "generation.max_length", entry.fate = Fate::no_number;
+        if (generates && entry.key == "max_length" && number_in(entry.value) == 20)
+            entry.key = "generation.max_length", entry.fate = Fate::no_number;
         if (config && (entry.key == "torch_dtype" || entry.key == "dtype") && entry.value.is_string())
             entry.written = std::exchange(entry.value, "auto");
     }
@@ -63,7 +64,8 @@ bool unwrap_wandb(std::vector<Entry>& entries) {
         for (const std::string_view section : {kNanotron, std::string_view("quantization_config."), std::string_view("deepspeed.zero")})
             if (entry.key.starts_with(section)) entry.key.erase(0, section.find('.') + 1);
         if (entry.key.starts_with("peft_config")) rename_adapter(entry);
-        if (entry.value == "None" || entry.value == "" || entry.value == Json::array()) entry.value = nullptr;
+        const auto* const text = entry.value.get_ptr<const Json::string_t*>();
+        if (text != nullptr ? text->empty() || *text == "None" : entry.value.empty()) entry.value = nullptr;
     }
     leave_config(entries);
     // What "accelerate launch" is told in its own file stands in no argument.
@@ -77,7 +79,7 @@ bool unwrap_wandb(std::vector<Entry>& entries) {
 }
 
 static bool says_nothing(const Json& value) {
-    return value.is_null() || value == false || value == "" || value == 0 || (value.is_array() && value.empty());
+    return value.is_boolean() ? !value.get<bool>() : value.is_number() ? value.get<double>() == 0 : value.empty();
 }
 
 bool take_config_beside(Import& in) {
