@@ -36,6 +36,7 @@ constexpr Since kSince[] = {
     {"--use-precision-aware-optimizer", 11, "moments"},
     {"--attention-backend", 11, "attention"},
     {"--moe-router-num-groups", 11, ""},
+    {"--moe-router-enable-expert-bias", 11, ""},
     {"--recompute-modules", 12, "recompute_modules"},
     {"--optimizer-cpu-offload", 12, "optimizer_offload"},
     {"--overlap-cpu-optimizer-d2h-h2d", 12, "optimizer_offload_overlap"},
@@ -54,7 +55,8 @@ constexpr Since kSince[] = {
     {"--optimizer muon", 16, "optimizer"},
     {"--optimizer dist_muon", 16, "optimizer"},
     {"--attention-output-gate", 16, ""},
-    {"--ckpt-format", 15, "zero"},  // with the one that FSDP needs
+    {"--moe-shared-expert-gate", 16, ""},  // pull request 2751
+    {"--ckpt-format", 15, "zero"},         // with the one that FSDP needs
 };
 constexpr int kOldest = 9;  // of kReleaseChoices
 

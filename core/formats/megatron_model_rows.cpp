@@ -30,11 +30,12 @@ static void write_attention(To& to, Name) {
     if (m.head_dim * m.heads != m.hidden) to.number("--kv-channels", m.head_dim);
 }
 
-// The linear layers have biases all or none, queries, keys and values may have them alone. Before 0.15 a model with experts has none
-// (transformer_config.py).
+// The linear layers have biases all or none, queries, keys and values may have them alone. A model with experts has them since 0.15, where
+// no expert is split (transformer_config.py).
 static void write_biases(To& to, Name) {
     const Model& m = to.model;
-    const bool has = m.mlp_bias || m.attention_out_bias, can = m.experts.count == 0 || to.is_from(15);
+    const bool has = m.mlp_bias || m.attention_out_bias;
+    const bool can = m.experts.count == 0 || (to.is_from(15) && to.plan.expert_tensor_parallel == 1);
     if (has && !can) to.leave_out("export.left_out.biases");
     if (!has || !can) {
         to.flag("--disable-bias-linear");
@@ -68,8 +69,10 @@ static void write_experts(To& to, Name) {
     to.number("--moe-ffn-hidden-size", e.ffn);
     to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
     if (layers.are_mixed()) to.flag("--moe-layer-freq", layer_list({layers.begin(), layers.end()}));
-    if (e.shared_gate) to.leave_out("export.left_out.shared_gate");
-    if (e.router_bias) to.leave_out("export.left_out.router_bias");
+    to.when(e.shared_gate, "--moe-shared-expert-gate");
+    if (!e.router_bias) return;
+    if (to.knows("--moe-router-enable-expert-bias")) to.flag("--moe-router-score-function", "sigmoid");  // arguments.py asks for it
+    to.flag("--moe-router-enable-expert-bias");
 }
 
 static void write_linear(To& to, Name) {

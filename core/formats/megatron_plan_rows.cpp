@@ -73,8 +73,8 @@ static void write_recompute(To& to, Name field) {
         case Recompute::selective: {
             // shared experts from 0.15 on (transformer_config.py)
             const bool lacks = to.knows("--recompute-modules") && !to.is_from(15);
-            const std::uint32_t known = p.recompute_modules & ~(lacks ? std::uint32_t{shared_experts} : 0U);
-            if (known != p.recompute_modules) to.leave_field(known == 0 ? field : "recompute_modules");
+            const std::uint32_t takes = known_modules(to.job), known = takes & ~(lacks ? std::uint32_t{shared_experts} : 0U);
+            if (known != takes || drops_modules(to.job)) to.leave_field(known == 0 ? field : "recompute_modules");
             std::string modules = set_text(known, kModuleChoices);
             std::replace(modules.begin(), modules.end(), ',', ' ');
             if (modules.empty()) return;
@@ -95,16 +95,25 @@ static void write_recompute(To& to, Name field) {
     }
 }
 
+// Experts on several GPUs and their grouped product exclude fp16 (arguments.py); bf16 needs no more memory.
+static bool is_half(const To& to) {
+    return to.plan.precision == Precision::fp16 && !groups_experts(to.job) && (to.model.experts.count == 0 || to.plan.expert_parallel == 1);
+}
+
 // Which numbers of fp8, and how they are scaled, the plan leaves open.
-static void write_precision(To& to, Name) {
+static void write_precision(To& to, Name field) {
     const Precision precision = to.plan.precision;
-    to.flag(precision == Precision::fp16 ? "--fp16" : "--bf16");
-    if (precision != Precision::fp8 && precision != Precision::fp8_weights) return;
+    to.flag(is_half(to) ? "--fp16" : "--bf16");
+    if (precision == Precision::fp16 && !is_half(to)) to.leave_field(field);
+    if (!is_fp8(precision)) return;
     to.flag("--fp8-format", "hybrid");
-    to.when(precision == Precision::fp8_weights, "--fp8-param-gather");
-    // The recipe by default, "delayed", excludes that a norm or the experts' activation is computed again (transformer_config.py).
-    const bool again = to.plan.recompute == Recompute::selective && (to.plan.recompute_modules & (layernorm | moe_act)) != 0;
-    if (again && to.knows("--fp8-recipe"))
+    // The recipe by default, "delayed", excludes that a norm or the experts' activation is computed again (transformer_config.py); beside
+    // weights in fp8 it is the only one of an optimizer in host memory (arguments.py).
+    const bool again = recomputes_unscaled(to.job) && to.knows("--fp8-recipe"), weights = precision == Precision::fp8_weights;
+    const bool can = megatron_has_fp8_weights(to) && !(again && megatron_offloads(to));
+    to.when(can, "--fp8-param-gather");
+    if (weights && !can) to.leave_field(field);
+    if (again)
         to.flag("--fp8-recipe", "tensorwise");
     else
         to.leave_out("export.left_out.fp8_recipe");
@@ -112,38 +121,39 @@ static void write_precision(To& to, Name) {
 
 // In bf16 they are fp32 unless that is refused, in fp16 the other way round.
 static void write_gradients(To& to, Name) {
-    if (to.plan.precision == Precision::fp16)
+    if (is_half(to))
         to.when(to.plan.gradients_in_fp32, "--accumulate-allreduce-grads-in-fp32");
     else
         to.when(!to.plan.gradients_in_fp32, "--grad-reduce-in-bf16");
 }
 
 // The formats and the part in host memory need the same optimizer.
-static void write_optimizer(To& to, Name) {
+static void write_optimizer(To& to, Name field) {
     const Plan& p = to.plan;
-    const bool offloads = p.optimizer_offload > 0 && to.knows("--optimizer-cpu-offload");
-    to.when(p.moments != Moments::fp32 || offloads, "--use-precision-aware-optimizer");
+    const bool offloads = megatron_offloads(to) && to.knows("--optimizer-cpu-offload"), small = megatron_has_small_moments(to);
+    to.when(small || offloads, "--use-precision-aware-optimizer");
+    if (!small) to.leave_changed(field);
     if (!to.knows("--use-precision-aware-optimizer")) return;
-    if (p.moments != Moments::fp32)
+    if (small)
         for (const char* name : {"--exp-avg-dtype", "--exp-avg-sq-dtype"})  // bf16 came with 0.13 (CHANGELOG.md)
             to.flag(name, p.moments == Moments::bits8 ? "fp8" : to.is_from(13) ? "bf16" : "fp16");
 }
 
-static void write_offload(To& to, Name) {
+static void write_offload(To& to, Name field) {
     const double part = to.plan.optimizer_offload;
-    if (part <= 0) return;
+    if (!megatron_offloads(to)) return to.leave_changed(field);
     to.flag("--optimizer-cpu-offload");
     if (part < 1 && to.knows("--optimizer-cpu-offload")) to.flag("--optimizer-offload-fraction", Json(part).dump());
 }
 
 // Which part of the update the GPU takes over nothing says, nor drives.
 static void write_offload_overlap(To& to, Name field) {
-    if (to.plan.optimizer_offload <= 0 || to.plan.optimizer_offload_overlap == OffloadOverlap::none) return;
+    if (!megatron_offloads(to) || to.plan.optimizer_offload_overlap == OffloadOverlap::none) return;
     to.flag("--overlap-cpu-optimizer-d2h-h2d");
     if (to.plan.optimizer_offload_overlap == OffloadOverlap::interleaved) to.leave_field(field);
 }
 static void write_offload_target(To& to, Name field) {
-    if (to.plan.optimizer_offload > 0 && to.plan.optimizer_offload_target != OffloadTarget::host) to.leave_field(field);
+    if (megatron_offloads(to) && to.plan.optimizer_offload_target != OffloadTarget::host) to.leave_field(field);
 }
 
 // Without experts neither has an effect. Where nothing is said, experts are split as the rest of a layer.
@@ -165,10 +175,12 @@ static void write_expert_overlap(To& to, Name) {
 }
 
 // Layers that are computed again as a whole are not recorded; a whole step may be, from 0.16 on. Nor is a router that is computed again
-// with its experts. (arguments.py, validate_args; transformer_config.py, __post_init__)
+// with its experts. How many tokens each expert gets the CPU must know, unless some are dropped: a step with experts is not recorded.
+// (arguments.py, validate_args; transformer_config.py, __post_init__)
 static bool may_record(const To& to) {
     const Plan& p = to.plan;
     const bool step = p.cuda_graphs == CudaGraphs::step;
+    if (step && to.model.experts.count > 0) return false;
     if (p.recompute == Recompute::selective)
         return step || to.model.experts.count == 0 || (p.recompute_modules & moe) == 0 || !to.knows("--recompute-modules");
     return p.recompute == Recompute::none || (step && to.is_from(16));
@@ -238,9 +250,12 @@ static void write_loss(To& to, Name field) {
     }
 }
 
-static void write_grouped(To& to, Name) {
-    if (to.plan.grouped_gemm == Habit::off || to.model.experts.count == 0) return;
-    to.when(framework_of(to.job.model, to.plan, *to.job.gpu).grouped_gemm, "--moe-grouped-gemm");
+static void write_grouped(To& to, Name) { to.when(groups_experts(to.job), "--moe-grouped-gemm"); }
+
+// Heads of keys and values are copied since 0.16 (pull request 2565).
+static void write_tensor(To& to, Name) {
+    to.degree("--tensor-model-parallel-size", to.plan.tensor_parallel);
+    if (!to.is_from(16)) leave_kv_heads(to);
 }
 
 static bool splits_sequences(const To& to) {
@@ -274,7 +289,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"sequence_length", [](To& to, Name) { to.number("--seq-length", to.plan.sequence_length); }},
     {"micro_batch", [](To& to, Name) { to.number("--micro-batch-size", to.plan.micro_batch); }},
     {"global_batch", [](To& to, Name) { to.number("--global-batch-size", to.plan.global_batch); }},
-    {"tensor_parallel", [](To& to, Name) { to.degree("--tensor-model-parallel-size", to.plan.tensor_parallel); }},
+    {"tensor_parallel", write_tensor},
     {"sequence_parallel", write_sequence},
     {"context_parallel", [](To& to, Name) { to.degree("--context-parallel-size", to.plan.context_parallel); }},
     {"pipeline_parallel", [](To& to, Name) { to.degree("--pipeline-model-parallel-size", to.plan.pipeline_parallel); }},

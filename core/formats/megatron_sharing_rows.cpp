@@ -4,16 +4,21 @@
 
 namespace fourfold {
 
-// What this release knows of what its optimizer shares out or not at all.
-static bool shares_anyway(const MegatronArguments& to) {
-    const Plan& p = to.plan;
-    return (p.moments != Moments::fp32 && to.knows("--use-precision-aware-optimizer")) || p.precision == Precision::fp8_weights ||
-           (p.optimizer_offload > 0 && to.knows("--optimizer-cpu-offload"));
-}
-
 // Muon's state is shared out by whole matrices. Before 0.19 another name says so, and 0.16 has neither overlap (pull request 3524).
 static bool is_muon(const MegatronArguments& to) { return to.plan.optimizer == Optimizer::muon && to.is_from(16); }
 static bool is_older_muon(const MegatronArguments& to) { return is_muon(to) && !to.is_from(19); }
+
+// Averages of fewer bits, and a part of them in host memory, are Adam's alone (optimizer_config.py, __post_init__). The weights of the
+// distributed optimizer alone are in fp8 (arguments.py).
+bool megatron_has_small_moments(const MegatronArguments& to) { return to.plan.moments != Moments::fp32 && !is_muon(to); }
+bool megatron_offloads(const MegatronArguments& to) { return to.plan.optimizer_offload > 0 && !is_muon(to); }
+bool megatron_has_fp8_weights(const MegatronArguments& to) { return to.plan.precision == Precision::fp8_weights && !is_muon(to); }
+
+// What this release knows of what its optimizer shares out or not at all.
+static bool shares_anyway(const MegatronArguments& to) {
+    return (megatron_has_small_moments(to) && to.knows("--use-precision-aware-optimizer")) || megatron_has_fp8_weights(to) ||
+           (megatron_offloads(to) && to.knows("--optimizer-cpu-offload"));
+}
 void megatron_optimizer(MegatronArguments& to, std::string_view field) {
     if (to.plan.optimizer != Optimizer::muon) return to.leave_changed(field);
     to.flag(to.plan.zero != Zero::none && is_older_muon(to) ? "--optimizer dist_muon" : "--optimizer muon");
@@ -35,8 +40,8 @@ void megatron_zero(MegatronArguments& to, std::string_view) {
             return to.flag("--use-distributed-optimizer");
         case Zero::gradients:
         case Zero::weights:
-            if (!to.knows("--use-megatron-fsdp") && !to.knows("--use-custom-fsdp")) return to.leave_field("zero");
             to.flag("--use-distributed-optimizer");  // arguments.py of 0.12 and 0.13 asserts it, and optimizer_config.py of all
+            if (!to.knows("--use-megatron-fsdp") && !to.knows("--use-custom-fsdp")) return to.leave_field("zero");
             to.flag(to.knows("--use-megatron-fsdp") ? "--use-megatron-fsdp" : "--use-custom-fsdp");  // its older name
             to.flag("--data-parallel-sharding-strategy", to.plan.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
             if (to.knows("--ckpt-format")) to.flag("--ckpt-format", "fsdp_dtensor");  // arguments.py asserts it

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "calibration/calibration.h"
 #include "formats/keys.h"
+#include "plan/framework.h"
 
 namespace fourfold {
 
@@ -38,7 +39,7 @@ void Writing::leave_field(std::string_view field) {
         said.with("value", Text("export", *on ? "on" : "off"));
     else if (id == nullptr)
         said = Text("export.left_out.number").with("field", Text("field", field)).with("value", value);
-    else if (field == "recompute_modules" || (field == "layout" && plan.layout))
+    else if (field == "recompute_modules" || field == "lora_targets" || (field == "layout" && plan.layout))
         said.with("value", *id);  // a list, or a notation
     else
         said.with("value", Text(joined({"choice.", field}), *id));
@@ -56,6 +57,24 @@ bool optimizer_must_share(const Plan& plan) {
 }
 bool has_copies(const Plan& plan) { return plan.data_parallel() * plan.context_parallel > 1; }
 bool experts_split_sequences(const Model& model, const Plan& plan) { return model.experts.count > 0 && plan.tensor_parallel > 1; }
+
+bool groups_experts(const Job& job) { return job.model.experts.count > 0 && framework_of(job.model, job.plan, *job.gpu).grouped_gemm; }
+std::uint32_t known_modules(const Job& job) {
+    const std::uint32_t acts = groups_experts(job) ? 0U : moe_act, projections = job.model.latent.kv_rank > 0 ? 0U : mla_up_proj;
+    return job.plan.recompute_modules & ~(acts | projections);
+}
+
+bool drops_modules(const Job& job) {
+    return job.model.experts.count > 0 && (job.plan.recompute_modules & ~known_modules(job) & moe_act) != 0;
+}
+bool recomputes_unscaled(const Job& job) {
+    return job.plan.recompute == Recompute::selective && (known_modules(job) & (layernorm | moe_act)) != 0;
+}
+
+void leave_kv_heads(Writing& to) {
+    if (to.plan.tensor_parallel <= to.model.kv_heads) return;
+    to.leave_out(Text("export.left_out.kv_heads").with("tensor", to.plan.tensor_parallel).with("heads", to.model.kv_heads));
+}
 
 void Variables::set(std::string_view name, std::string_view value) { script_.text += joined({name, "=", value, "\n"}); }
 void Variables::ask(std::string_view name) {
@@ -169,6 +188,7 @@ LayoutPointer listed_layout(const Model& model, const Plan& p) {
 
 void leave_framework(Settings& to, FrameworkKind own) {
     to.framework = own;
+    leave_kv_heads(to);
     if (to.plan.framework != own) to.leave_field("framework");
 }
 void leave_model(Settings& to) {

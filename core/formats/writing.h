@@ -47,6 +47,17 @@ bool optimizer_must_share(const Plan& plan);
 bool has_copies(const Plan& plan);
 // Tensor-parallel layers of experts train with sequence parallelism alone (moe_layer.py, forward).
 bool experts_split_sequences(const Model& model, const Plan& plan);
+// Whether Megatron Core multiplies by all experts of a GPU at once.
+bool groups_experts(const Job& job);
+// Bits of recompute_modules that Megatron Core takes: experts' activations in a grouped product alone, the projections of latent attention
+// where there is one (transformer_config.py, __post_init__).
+std::uint32_t known_modules(const Job& job);
+// Whether it does not take one that has an effect.
+bool drops_modules(const Job& job);
+// What delayed scaling of fp8 excludes (transformer_config.py, __post_init__).
+bool recomputes_unscaled(const Job& job);
+// Programs that split heads of keys and values, and never copy them.
+void leave_kv_heads(Writing& to);
 
 // "NAME=value" or, where the reader fills it in, a line that ends the script while it is empty.
 class Variables {

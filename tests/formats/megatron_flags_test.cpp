@@ -33,7 +33,7 @@ constexpr std::string_view kKnown = R"(
 --overlap-grad-reduce --overlap-param-gather --no-overlap-p2p-communication --cuda-graph-impl --cuda-graph-scope
 --position-embedding-type --hidden-dropout --attention-dropout --no-check-for-nan-in-loss-and-grad --transformer-impl
 --moe-router-pre-softmax --no-rope-fusion --attention-output-gate --experimental-attention-variant --linear-attention-freq
---linear-num-key-heads --linear-num-value-heads --linear-key-head-dim --linear-value-head-dim --linear-conv-kernel-dim
+--moe-router-score-function --moe-router-enable-expert-bias --moe-shared-expert-gate --linear-num-key-heads --linear-num-value-heads --linear-key-head-dim --linear-value-head-dim --linear-conv-kernel-dim
 )";
 bool known(const std::string& flag) {
     std::istringstream words{std::string(kKnown)};

@@ -10,6 +10,7 @@
 #include "api.h"
 #include "contract.h"
 #include "formats/formats.h"
+#include "plan/plan.h"
 
 namespace fourfold::tests {
 
@@ -56,6 +57,13 @@ inline std::string ids(const Json& texts) {
     std::string all;
     for (const Json& text : texts) all += (all.empty() ? "" : " ") + text["id"].get<std::string>();
     return all;
+}
+
+// Without what has no effect on the model: modules to compute again that it lacks.
+inline void drop_idle_modules(const Model& model, Plan& plan) {
+    if (model.experts.count == 0) plan.recompute_modules &= ~std::uint32_t{moe_act};
+    if (model.latent.kv_rank == 0) plan.recompute_modules &= ~std::uint32_t{mla_up_proj};
+    if (plan.recompute == Recompute::selective && plan.recompute_modules == 0) plan.recompute = Recompute::none;
 }
 
 // Fields of the plan that a configuration lacks.
