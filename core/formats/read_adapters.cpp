@@ -39,6 +39,11 @@ static constexpr NamedMatrices kMatrices[] = {
     {"fc1", lora_up},
     {"fc2", lora_down},
     {"linear_q", lora_query},
+    {"linear_q_proj", lora_query},  // of latent attention in Megatron Core
+    {"linear_q_down_proj", lora_query},
+    {"linear_q_up_proj", lora_query},
+    {"linear_kv_down_proj", lora_key | lora_value},
+    {"linear_kv_up_proj", lora_key | lora_value},
     {"linear_k", lora_key},
     {"linear_v", lora_value},
     {"linear_fc1_gate", lora_gate},

@@ -16,7 +16,6 @@
 namespace fourfold {
 
 namespace {
-
 // Other names of an argument; behind the last dot of a key.
 struct Renamed {
     const char *from, *to;
@@ -340,12 +339,14 @@ bool is_own_setting(std::string_view name) {
 // What an entry is called; an object that another function makes is no optimizer's name; an argument that is a recipe's own setting
 // says nothing new.
 void rename_all(Import& in) {
+    std::optional<Entry> rank;
     for (Entry& entry : in.entries) {
         if (is_quiet(entry.key)) {
             entry.fate = Fate::no_number;
             continue;
         }
         const bool adapter = entry.key.ends_with("peft._target_");
+        if (entry.key.ends_with("peft.dim")) rank = entry;  // its object is one of LoRA, unless something else is said
         entry.key = bare_name(entry.key);
         const bool itself = entry.open.size() == 1 && is_own_setting(entry.open[0]) && bare_name(entry.open[0]) == entry.key;
         const auto* text = entry.value.get_ptr<const Json::string_t*>();
@@ -355,6 +356,7 @@ void rename_all(Import& in) {
             entry.fate = Fate::no_number;
         }
     }
+    if (rank && in.last("peft") == nullptr && !in.has("tunes_part")) in.derive(*rank, "peft", "lora");
     std::erase_if(in.entries, [](const Entry& entry) { return entry.key.empty(); });
     answer_vocabulary(in, in.answers);
 }

@@ -27,6 +27,7 @@ constexpr Place kPlaces[] = {
     {"account_for_embedding_in_pipeline_split", kModel, kStrategy},
     {"account_for_loss_in_pipeline_split", kModel, kStrategy},
     {"context_parallel_size", kModel, kStrategy},
+    {"cp_comm_type", kModel, kConfig},
     {"expert_model_parallel_size", kModel, kStrategy},
     {"expert_tensor_parallel_size", kModel, kStrategy},
     {"sequence_parallel", kModel, kStrategy},
@@ -90,6 +91,8 @@ void write_split(Overrides& to) {
     for (const char* field : {"tensor_parallel", "pipeline_parallel", "context_parallel"}) to.key(field);
     to.on("sequence_parallel", splits_sequences(to));
     if (splits_sequences(to) && !p.sequence_parallel) to.leave_field("sequence_parallel");
+    if (p.context_parallel > 1) to.set("cp_comm_type", p.swaps_heads() ? "a2a" : "p2p");
+    if (to.is_nemo()) leave_kv_heads(to);  // its Megatron Core is older than their copies
     if (to.model.experts.count == 0) return;
     to.key("expert_parallel");
     to.set("expert_tensor_parallel_size", p.expert_tensor_parallel);
@@ -135,7 +138,9 @@ void write_recompute(Overrides& to) {
     const Plan& p = to.plan;
     const bool operations = p.recompute == Recompute::operations;  // it cannot: all of every layer needs no more memory
     const bool whole = p.recompute == Recompute::full || p.recompute == Recompute::block || operations;
-    const bool parts = p.recompute == Recompute::selective && p.recompute_modules != 0;
+    const std::uint32_t known = known_modules(to.job);
+    const bool parts = p.recompute == Recompute::selective && known != 0;
+    if (p.recompute == Recompute::selective && drops_modules(to.job)) to.leave_field(parts ? "recompute_modules" : "recompute");
     to.set("recompute_granularity", whole ? Json("full") : parts ? Json("selective") : Json());
     to.set("recompute_method", whole ? Json(p.recompute == Recompute::block ? "block" : "uniform") : Json());
     to.set("recompute_num_layers", whole ? Json(operations ? 1 : p.recompute_layers) : Json());
@@ -143,24 +148,31 @@ void write_recompute(Overrides& to) {
     if (!parts) return;
     Json modules = Json::array();
     for (std::size_t i = 0; i < kModuleChoices.size(); ++i)
-        if ((p.recompute_modules >> i & 1U) != 0) modules.push_back(kModuleChoices[i].id);
+        if ((known >> i & 1U) != 0) modules.push_back(kModuleChoices[i].id);
     to.set("recompute_modules", std::move(modules));
 }
 
 // Where the settings of the optimizer and of data parallelism differ, the optimizer's count (NeMo, MegatronStrategy.connect) or those that
 // are on (Megatron-Bridge, _validate_and_sync_distributed_optimizer_settings).
-bool shares(const Plan& plan) { return plan.zero != Zero::none || optimizer_must_share(plan); }
+// Muon's state is shared out by whole matrices, which its name says (core/optimizer/optimizer_config.py; both kinds of FSDP exclude it).
+bool is_muon(const Overrides& to) { return to.plan.optimizer == Optimizer::muon && !to.is_nemo(); }
+bool shares(const Overrides& to) { return !is_muon(to) && (to.plan.zero != Zero::none || optimizer_must_share(to.plan)); }
+// Averages of fewer bits, and a part of them in host memory, are Adam's alone.
+bool has_small_moments(const Overrides& to) { return to.plan.moments != Moments::fp32 && !is_muon(to); }
+bool offloads(const Overrides& to) { return to.plan.optimizer_offload > 0 && !is_muon(to); }
 void write_sharing(Overrides& to) {
     const Plan& p = to.plan;
-    to.set("use_distributed_optimizer", shares(p));
-    to.put(to.is_nemo() ? "optim.config.use_distributed_optimizer" : "optimizer.use_distributed_optimizer", shares(p));
-    const bool more = p.zero == Zero::none && shares(p) && has_copies(p), less = p.shards_gradients() && to.is_nemo();
-    if (more || less) to.leave_field("zero");
+    to.set("use_distributed_optimizer", shares(to));
+    to.put(to.is_nemo() ? "optim.config.use_distributed_optimizer" : "optimizer.use_distributed_optimizer", shares(to));
+    const bool more = p.zero == Zero::none && shares(to) && has_copies(p);
+    if (more || (p.shards_gradients() && (to.is_nemo() || is_muon(to)))) to.leave_field("zero");
+    if (!to.is_nemo()) to.put("optimizer.optimizer", !is_muon(to) ? "adam" : p.zero == Zero::none ? "muon" : "dist_muon");
+    if (!is_muon(to)) to.leave_changed("optimizer");
 }
 
 void write_zero(Overrides& to) {
     const Plan& p = to.plan;
-    const bool fsdp = p.shards_gradients();
+    const bool fsdp = p.shards_gradients() && !is_muon(to);
     write_sharing(to);
     if (!to.is_nemo()) to.set("use_megatron_fsdp", fsdp);
     if (fsdp && !to.is_nemo()) to.set("data_parallel_sharding_strategy", p.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
@@ -170,7 +182,7 @@ void write_zero(Overrides& to) {
     else
         to.leave_changed("shard_replicas");
     to.on("overlap_gradients", p.overlap_gradients);
-    const bool gathers = p.overlap_parameters && shares(p);
+    const bool gathers = p.overlap_parameters && (shares(to) || (is_muon(to) && p.zero != Zero::none));
     to.on("overlap_parameters", gathers && p.overlap_gradients);
     if (gathers && !p.overlap_gradients) to.leave_field("overlap_parameters");
     const bool overlaps = p.tensor_overlap && p.tensor_parallel > 1;
@@ -188,10 +200,11 @@ constexpr std::string_view kPrecisions = "nemo.collections.llm.recipes.precision
 void write_precision(Overrides& to) {
     const Precision precision = to.plan.precision;
     const bool fp8 = precision == Precision::fp8 || precision == Precision::fp8_weights, half = precision == Precision::fp16;
-    const char* word = fp8 && to.is_nemo() ? "bf16_with_fp8_mixed"
-                       : fp8               ? "bf16_with_fp8_delayed_scaling_mixed"
-                       : half              ? "fp16_mixed"
-                                           : "bf16_mixed";
+    const char* word = fp8 && recomputes_unscaled(to.job) ? "bf16_with_fp8_current_scaling_mixed"
+                       : fp8 && to.is_nemo()              ? "bf16_with_fp8_mixed"
+                       : fp8                              ? "bf16_with_fp8_delayed_scaling_mixed"
+                       : half                             ? "fp16_mixed"
+                                                          : "bf16_mixed";
     to.put(to.is_nemo() ? "trainer.plugins" : "mixed_precision", to.is_nemo() ? joined({kPrecisions, word}) : word);
     to.set("grad_reduce_in_fp32", to.plan.gradients_in_fp32);
     if (to.plan.gradients_in_fp32 == half) to.leave_field("gradients_in_fp32");
@@ -202,15 +215,17 @@ void write_precision(Overrides& to) {
 // The formats and the part in host memory need the same optimizer.
 void write_optimizer(Overrides& to) {
     const Plan& p = to.plan;
-    const bool small = p.moments != Moments::fp32, offloads = p.optimizer_offload > 0;
-    to.set("use_precision_aware_optimizer", small || (offloads && p.master_on_host()));
+    const bool small = has_small_moments(to);
+    if (is_muon(to))
+        for (const char* field : {"moments", "optimizer_offload"}) to.leave_changed(field);
+    to.set("use_precision_aware_optimizer", small || (offloads(to) && p.master_on_host()));
     if (small && !p.master_on_host()) to.leave_field("offload_master_weights");
     // With the usual optimizer all have 32 bits (optimizer_config.py, __post_init__), and a recipe may have others.
     for (const char* name : {"main_grads_dtype", "main_params_dtype"}) to.set(name, "torch.float32");
-    const char* type = p.moments == Moments::bits8 ? "torch.uint8" : small ? "torch.bfloat16" : "torch.float32";
+    const char* type = !small ? "torch.float32" : p.moments == Moments::bits8 ? "torch.uint8" : "torch.bfloat16";
     for (const char* name : {"exp_avg_dtype", "exp_avg_sq_dtype"}) to.set(name, type);
-    to.set("optimizer_cpu_offload", offloads);
-    if (!offloads) return;
+    to.set("optimizer_cpu_offload", offloads(to));
+    if (!offloads(to)) return;
     to.set("optimizer_offload_fraction", p.optimizer_offload);
     if (p.optimizer_offload_overlap != OffloadOverlap::none) to.set("overlap_cpu_optimizer_d2h_h2d", true);
     if (p.optimizer_offload_overlap == OffloadOverlap::interleaved) to.leave_field("optimizer_offload_overlap");
@@ -234,50 +249,57 @@ void write_kernels(Overrides& to) {
     if (p.grouped_gemm != Habit::automatic && to.model.experts.count > 0) to.set("moe_grouped_gemm", p.grouped_gemm == Habit::on);
 }
 
+// Matrices that are one in Megatron Core have one adapter (peft/lora.py). That there are adapters at all a recipe says: NeMo's fine-tuning
+// does, and of Megatron-Bridge's another one.
+void write_adapters(Overrides& to) {
+    const Plan& p = to.plan;
+    if (!p.freezes() && !to.is_nemo()) to.put("peft", nullptr);
+    if (!p.freezes()) return;
+    constexpr std::uint32_t kKeys = lora_key | lora_value, kIn = lora_gate | lora_up;
+    const bool latent = to.model.latent.kv_rank > 0, low = to.model.latent.q_rank > 0;
+    Json modules = Json::array();
+    std::uint32_t said = 0;
+    const auto add = [&](const char* name, std::uint32_t matrices, bool has = true) {
+        if (!has || (p.lora_targets & matrices) == 0) return;
+        modules.push_back(name);
+        said |= matrices;
+    };
+    add("linear_qkv", lora_query | kKeys, !latent);
+    add("linear_q_proj", lora_query, latent && !low);
+    add("linear_q_down_proj", lora_query, latent && low);
+    add("linear_q_up_proj", lora_query, latent && low);
+    add("linear_kv_down_proj", kKeys, latent);
+    add("linear_kv_up_proj", kKeys, latent);
+    add("linear_proj", lora_output);
+    add("linear_fc1", kIn);
+    add("linear_fc2", lora_down);
+    to.put("peft.target_modules", std::move(modules));
+    to.put("peft.dim", p.lora_rank);
+    constexpr double kUsualDropout = 0.1;
+    to.put("peft.dropout", p.lora_dropout ? kUsualDropout : 0.0);
+    const std::uint32_t gate = to.model.gated ? 0U : lora_gate;
+    if ((said | gate) != (p.lora_targets | gate) || to.model.linear.any()) to.leave_field("lora_targets");
+    to.leave_changed("frozen_weights");
+    if (!to.is_nemo()) to.leave_out(Text("export.left_out.lora_recipe").with("recipe", "llama32_1b_peft_config"));
+}
+
+// Recordings of the parts of a layer need a list of them, which the releases name differently.
+void write_graphs(Overrides& to) {
+    if (to.plan.cuda_graphs != CudaGraphs::none)
+        to.leave_field("cuda_graphs");
+    else if (!to.is_nemo())
+        to.put("model.cuda_graph_impl", "none");
+}
+
 // Fields that are written above, all together.
-constexpr SettingRow kRows[] = {
-    {"gpus", nullptr},
-    {"gpus_per_node", nullptr},
-    {"sequence_length", nullptr},
-    {"micro_batch", nullptr},
-    {"global_batch", nullptr},
-    {"tensor_parallel", nullptr},
-    {"sequence_parallel", nullptr},
-    {"context_parallel", nullptr},
-    {"pipeline_parallel", nullptr},
-    {"virtual_stages", nullptr},
-    {"virtual_stage_group", nullptr},
-    {"layout", nullptr},
-    {"first_stage_layers", nullptr},
-    {"last_stage_layers", nullptr},
-    {"count_embedding_as_layer", nullptr},
-    {"count_loss_as_layer", nullptr},
-    {"expert_parallel", nullptr},
-    {"expert_tensor_parallel", nullptr},
-    {"expert_dispatch", nullptr},
-    {"expert_overlap", nullptr},
-    {"grouped_gemm", nullptr},
-    {"zero", nullptr},
-    {"shard_replicas", nullptr},
-    {"recompute", nullptr},
-    {"recompute_modules", nullptr},
-    {"recompute_layers", nullptr},
-    {"precision", nullptr},
-    {"gradients_in_fp32", nullptr},
-    {"moments", nullptr},
-    {"optimizer_offload", nullptr},
-    {"optimizer_offload_target", nullptr},
-    {"optimizer_offload_overlap", nullptr},
-    {"offload_master_weights", nullptr},
-    {"attention", nullptr},
-    {"loss", nullptr},
-    {"tensor_overlap", nullptr},
-    {"overlap_gradients", nullptr},
-    {"overlap_parameters", nullptr},
-    {"overlap_pipeline", nullptr},
-    {"hidden_dropout", nullptr},
-    {"attention_dropout", nullptr},
-};
+constexpr std::string_view kWritten =
+    "gpus,gpus_per_node,sequence_length,micro_batch,global_batch,tensor_parallel,sequence_parallel,context_parallel,"
+    "context_parallel_kind,pipeline_parallel,virtual_stages,virtual_stage_group,layout,first_stage_layers,last_stage_layers,"
+    "count_embedding_as_layer,count_loss_as_layer,expert_parallel,expert_tensor_parallel,expert_dispatch,expert_overlap,"
+    "grouped_gemm,zero,shard_replicas,recompute,recompute_modules,recompute_layers,precision,gradients_in_fp32,moments,optimizer,"
+    "trained,lora_rank,lora_targets,lora_dropout,frozen_weights,cuda_graphs,optimizer_offload,optimizer_offload_target,"
+    "optimizer_offload_overlap,offload_master_weights,attention,loss,tensor_overlap,overlap_gradients,overlap_parameters,"
+    "overlap_pipeline,hidden_dropout,attention_dropout,";
 
 void write_all(Overrides& to) {
     write_split(to);
@@ -289,7 +311,14 @@ void write_all(Overrides& to) {
     write_precision(to);
     write_optimizer(to);
     write_kernels(to);
-    write_rows(to, kRows);
+    write_graphs(to);
+    write_adapters(to);
+    std::vector<SettingRow> rows;
+    for (std::size_t at = 0, end = 0; at < kWritten.size(); at = end + 1) {
+        end = kWritten.find(',', at);
+        rows.push_back({kWritten.substr(at, end - at), nullptr});
+    }
+    write_rows(to, rows);
 }
 
 // NeMo's recipes of models in the catalogue.
@@ -331,8 +360,8 @@ Export nemo2_command(const Job& job) {
     }
     variables.number("NNODES", nodes.count);
     variables.number("GPUS_PER_NODE", nodes.gpus);
-    script.text +=
-        joined({"nemo llm pretrain --factory ", factory, " \\\n    trainer.num_nodes=$NNODES \\\n    trainer.devices=$GPUS_PER_NODE"});
+    script.text += joined({"nemo llm ", job.plan.freezes() ? "finetune" : "pretrain", " --factory ", factory,
+                           " \\\n    trainer.num_nodes=$NNODES \\\n    trainer.devices=$GPUS_PER_NODE"});
     write_all(to);
     for (const Setting& one : to.list) script.text += joined({" \\\n    ", override_text(one, true)});
     Export made = made_of(to, script.text + "\n");

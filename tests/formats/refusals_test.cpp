@@ -32,6 +32,58 @@ bool lists(const Json& answer, const char* part) { return answer["left_out"].dum
 
 }  // namespace
 
+TEST_CASE("LoRA: Megatron-Bridge's and NeMo 2's settings of adapters") {
+    const char* all = R"({"trained": "lora", "lora_rank": 32, "lora_dropout": true})";
+    const Json bridge = written_job("bridge", all), nemo = written_job("nemo2", all);
+    for (const char* line :
+         {"peft.target_modules='[linear_qkv,linear_proj,linear_fc1,linear_fc2]' \\\n", "peft.dim=32 \\\n", "peft.dropout=0.1\n"})
+        CHECK_MESSAGE(writes(bridge, line), bridge["text"].get<std::string>());
+    CHECK((lists(bridge, "export.left_out.lora_recipe") && !lists(bridge, "field.lora")));
+    CHECK(writes(nemo, "nemo llm finetune --factory llama31_8b \\\n"));
+    CHECK(writes(nemo, "peft.target_modules=\"['linear_qkv','linear_proj','linear_fc1','linear_fc2']\" \\\n"));
+    CHECK(nemo["left_out"].empty());
+    // a recipe may have adapters, and another optimizer
+    for (const char* line : {"peft=null", "optimizer.optimizer=adam"}) CHECK(writes(written_job("bridge", "{}"), line));
+    CHECK(writes(written_job("nemo2", "{}"), "nemo llm pretrain "));
+    // one matrix there, and no four bits
+    const Json some = written_job("bridge", R"({"trained": "lora", "lora_targets": "query,value", "frozen_weights": "nf4"})");
+    CHECK(writes(some, "peft.target_modules='[linear_qkv]' \\\n"));
+    CHECK((lists(some, "field.lora_targets\"},\"value\":\"query,value\"") && lists(some, "field.frozen_weights")));
+    const Json latent = written_job("bridge", R"({"model": "deepseek-v3", "gpus": 64, "expert_parallel": 16, "trained": "lora",
+        "lora_targets": "query,key,value"})");
+    CHECK(writes(latent, "peft.target_modules='[linear_q_down_proj,linear_q_up_proj,linear_kv_down_proj,linear_kv_up_proj]' \\\n"));
+    CHECK(!lists(latent, "field.lora_targets"));
+    for (const char* other : {"torchtitan", "nanotron", "deepspeed"}) CHECK(lists(written_job(other, all), "export.left_out.adapters"));
+}
+
+TEST_CASE("overrides of an adapter are one of LoRA") {
+    const Json read =
+        tests::first_of_script("python run_recipe.py --recipe llama32_1b_peft_config peft.dim=8 'peft.target_modules=[linear_qkv]'");
+    CHECK(tests::some(read, {"trained", "lora_rank", "lora_targets"}) == "trained=\"lora\" lora_rank=8 lora_targets=\"query,key,value\"");
+    const Json latent =
+        tests::first_of("model.seq_length = 4096\npeft.dim = 8\npeft.target_modules = \"[linear_q_proj,linear_kv_up_proj]\"\n");
+    CHECK(tests::some(latent, {"lora_targets"}) == "lora_targets=\"query,key,value\"");
+}
+
+TEST_CASE("Muon: Megatron-Bridge says it; small averages and the host are Adam's alone") {
+    const char* muon = R"({"optimizer": "muon"})";
+    const Json bridge = written_job("bridge", muon);
+    for (const char* line :
+         {"optimizer.optimizer=dist_muon \\\n", "ddp.use_distributed_optimizer=false \\\n", "ddp.overlap_param_gather=true \\\n"})
+        CHECK_MESSAGE(writes(bridge, line), bridge["text"].get<std::string>());
+    CHECK(!lists(bridge, "field.optimizer\""));
+    CHECK(writes(written_job("bridge", R"({"optimizer": "muon", "zero": "none"})"), "optimizer.optimizer=muon \\\n"));
+    CHECK(lists(written_job("nemo2", muon), "choice.optimizer.muon"));
+    const char* more = R"({"optimizer": "muon", "moments": "16-bit", "optimizer_offload": 1})";
+    for (const char* format : {"bridge", "megatron"}) {
+        const Json answer = written_job(format, more);
+        CHECK((lists(answer, "field.moments") && lists(answer, "field.optimizer_offload")));
+        for (const char* none :
+             {"--use-precision-aware-optimizer", "--optimizer-cpu-offload", "use_precision_aware_optimizer=true", "bfloat16"})
+            CHECK_FALSE(writes(answer, none));
+    }
+}
+
 TEST_CASE("Megatron-LM: experts and fp16, biases, gates and recordings") {
     const auto experts = [](const char* changes, const char* release = "") {
         Json job = json(R"({"model": "mixtral-8x7b", "expert_parallel": 4})");
@@ -53,7 +105,31 @@ TEST_CASE("Megatron-LM: experts and fp16, biases, gates and recordings") {
     CHECK(lists(experts(R"({"model": "deepseek-v3", "gpus": 64, "expert_parallel": 16})", "0.10"), "--moe-router-enable-expert-bias"));
 }
 
+TEST_CASE("modules that the model has not are not computed again") {
+    const char* modules = R"({"recompute": "selective", "recompute_modules": "core_attn,moe_act,mla_up_proj"})";
+    CHECK_FALSE(writes(written_job("megatron", modules), "--recompute-modules"));  // what it takes by itself is left
+    CHECK(writes(written_job("bridge", modules), "model.recompute_modules='[core_attn]' \\\n"));
+    Json loop = json(modules);
+    loop.update(json(R"({"model": "mixtral-8x7b", "grouped_gemm": "off"})"));
+    CHECK((!writes(written_job("megatron", loop.dump().c_str()), "moe_act") &&
+           lists(written_job("megatron", loop.dump().c_str()), "field.recompute_modules")));
+    // by delayed scaling of fp8, which is what the recipes have by themselves
+    const char* norms =
+        R"({"recompute": "selective", "recompute_modules": "layernorm", "precision": "fp8_weights", "optimizer_offload": 1})";
+    const Json scaled = written_job("megatron", norms);
+    CHECK((writes(scaled, "--fp8-recipe tensorwise\n") && !writes(scaled, "--fp8-param-gather") && lists(scaled, "field.precision")));
+    CHECK(writes(written_job("bridge", norms), "mixed_precision=bf16_with_fp8_current_scaling_mixed \\\n"));
+}
+
 TEST_CASE("before Megatron-LM had FSDP, the optimizer's state at least is shared out") {
     const Json older = written_job("megatron", R"({"zero": "weights"})", "0.11");
     CHECK((writes(older, "--use-distributed-optimizer\n") && writes(older, "--overlap-param-gather\n") && lists(older, "field.zero")));
+}
+
+TEST_CASE("context parallelism's kind: Megatron-Bridge and NeMo 2 say it") {
+    const char* plan = R"({"context_parallel": 2, "context_parallel_kind": "all_to_all"})";
+    CHECK((writes(written_job("bridge", plan), "model.cp_comm_type=a2a \\\n") &&
+           !lists(written_job("bridge", plan), "context_parallel_kind")));
+    CHECK(writes(written_job("nemo2", plan), "model.config.cp_comm_type=a2a \\\n"));
+    CHECK(writes(written_job("bridge", R"({"context_parallel": 2})"), "model.cp_comm_type=p2p \\\n"));
 }

@@ -231,6 +231,7 @@ model.recompute_method=uniform \
 model.recompute_num_layers=1 \
 ddp.use_distributed_optimizer=true \
 optimizer.use_distributed_optimizer=true \
+optimizer.optimizer=adam \
 ddp.use_megatron_fsdp=true \
 ddp.data_parallel_sharding_strategy=optim_grads_params \
 checkpoint.ckpt_format=fsdp_dtensor \
@@ -247,7 +248,9 @@ optimizer.exp_avg_dtype=torch.float32 \
 optimizer.exp_avg_sq_dtype=torch.float32 \
 optimizer.optimizer_cpu_offload=false \
 model.hidden_dropout=0.0 \
-model.attention_dropout=0.0
+model.attention_dropout=0.0 \
+model.cuda_graph_impl=none \
+peft=null
 )");
     CHECK(lacks(answer) == "gpus export.left_out.model");
     const std::string other =
