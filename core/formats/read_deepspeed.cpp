@@ -150,6 +150,7 @@ void read_deepspeed(Import& in) {
                  "aio*",
                  "comms_logger*",
                  "communication_data_type",
+                 "data_parallel_size",
                  "activation_checkpointing*",
                  "checkpoint*",
                  "compression*",

@@ -85,7 +85,10 @@ void read_rest(Import& in) {
     in.job["virtual_stages"] = 1;  // it has no interleaving
     const bool staged = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
     const std::string engine = in.text("parallelism.pp_engine", "").value_or(staged ? "afab" : "1f1b");  // config.py, ParallelismArgs
-    if (engine != "1f1b") in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pp_engine: " + engine.substr(0, 40)));
+    if (engine == "afab" && staged)                                                                      // all forward, then all backward
+        in.job["schedule"] = "gpipe";
+    else if (engine != "1f1b" && staged)
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pp_engine: " + engine.substr(0, 40)));
     in.job["framework"] = "nanotron";
 }
 

@@ -45,16 +45,15 @@ void read_torchtitan_schedule(Import& in) {
     const auto points = in.text("experimental.pipeline_parallel_split_points", "virtual_stages");
     const auto each = in.whole("parallelism.pipeline_parallel_layers_per_stage", "virtual_stages");
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
-    if (stages <= 1) {
-        in.mark("parallelism.pipeline_parallel_schedule", Fate::no_number);
-        return in.mark("parallelism.pipeline_parallel_layers_per_stage", Fate::no_number);
-    }
+    if (stages <= 1)
+        return in.mark_all({"parallelism.pipeline_parallel_schedule", "parallelism.pipeline_parallel_layers_per_stage"}, Fate::no_number);
     std::string name = lower_case(schedule.value_or("1f1b"));
     std::erase(name, '_');
+    const bool mirrored = name == "zbvzerobubble" || name == "dualpipev";
+    if (name == "gpipe" || mirrored) in.job["schedule"] = name == "zbvzerobubble" ? "zb-v" : name;
     if (name == "1f1b" || name == "gpipe") {
         in.job["virtual_stages"] = 1;
-        if (name == "gpipe") in.job["schedule"] = "gpipe";
-    } else if (name == "interleaved1f1b" || name == "flexibleinterleaved1f1b") {
+    } else if (mirrored || name == "interleaved1f1b" || name == "flexibleinterleaved1f1b") {
         in.job["virtual_stages"] = 2;  // two stages on every GPU where no number of layers is said
     } else {
         in.mark("parallelism.pipeline_parallel_schedule", Fate::unknown);

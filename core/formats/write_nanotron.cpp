@@ -53,10 +53,18 @@ void write_batch(To& to, Name) {
     to.put("tokens.batch_accumulation_per_replica", to.plan.micro_batches());
 }
 
-// It has no interleaving.
+// It has no interleaving. Its 1F1B refuses fewer micro-batches than one less than there are stages (pipeline_parallel/engine.py); then all
+// of them are on their way at once in both.
 void write_stages(To& to, Name field) {
-    if (to.plan.pipeline_parallel > 1) to.put("parallelism.pp_engine", "1f1b");
-    if (to.plan.virtual_stages > 1) to.leave_field(field);
+    const Plan& p = to.plan;
+    if (p.virtual_stages > 1) to.leave_field(field);
+    if (p.pipeline_parallel == 1) return;
+    const bool all = p.schedule == ScheduleKind::gpipe, few = p.micro_batches() < p.pipeline_parallel - 1;
+    to.put("parallelism.pp_engine", all || few ? "afab" : "1f1b");
+    if (few && !all)
+        to.leave_field("schedule");
+    else if (!all)
+        to.leave_changed("schedule");
 }
 
 void write_sequence(To& to, Name) { to.put("parallelism.tp_mode", to.plan.sequence_parallel ? "REDUCE_SCATTER" : "ALL_REDUCE"); }
@@ -94,6 +102,7 @@ constexpr SettingRow kRows[] = {
     {"context_parallel", nullptr},
     {"expert_parallel", nullptr},
     {"virtual_stages", write_stages},
+    {"schedule", nullptr},
     {"sequence_parallel", write_sequence},
     {"tensor_overlap", write_tensor_overlap},
     {"recompute", write_recompute},

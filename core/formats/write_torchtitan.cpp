@@ -54,7 +54,10 @@ void write_batch(To& to, Name) {
 void write_sharding(To& to, Name field) {
     const Plan& p = to.plan;
     const std::int64_t copies = p.data_parallel();
-    const bool whole = p.zero == Zero::none && p.model_parallel() == 1, fits = copies % p.shard_replicas == 0;
+    // groups of experts are made of what shares a copy out (ParallelDims)
+    const std::int64_t experts = p.expert_parallel * p.expert_tensor_parallel, shares = copies / p.shard_replicas;
+    const bool whole = p.zero == Zero::none && p.model_parallel() == 1 && experts == 1;
+    const bool fits = copies % p.shard_replicas == 0 && shares * p.tensor_parallel * p.context_parallel % experts == 0;
     const std::int64_t replicas = whole ? copies : p.zero != Zero::none && fits ? p.shard_replicas : 1;
     to.put("parallelism.data_parallel_replicate_degree", replicas);
     to.put("parallelism.data_parallel_shard_degree", copies / replicas);
@@ -64,12 +67,31 @@ void write_sharding(To& to, Name field) {
     if (p.zero != Zero::none && !fits) to.leave_field("shard_replicas");
 }
 
+// torch/distributed/pipelining/schedules.py, get_schedule_class; "": it has none.
+const char* schedule_name(const Plan& p) {
+    const bool chunks = p.virtual_stages > 1;
+    switch (p.schedule) {
+        case ScheduleKind::one_f_one_b:
+            return chunks ? "Interleaved1F1B" : "1F1B";
+        case ScheduleKind::gpipe:
+            return chunks ? "" : "GPipe";
+        case ScheduleKind::zero_bubble_v:
+            return "ZBVZeroBubble";
+        case ScheduleKind::dualpipe_v:
+            return "DualPipeV";
+        default:
+            return "";
+    }
+}
+
 // A layer less on the first and on the last stage each is what it takes by itself.
 void write_stages(To& to, Name) {
     const Plan& p = to.plan;
     if (p.pipeline_parallel == 1) return;
-    const bool usual = p.schedule == ScheduleKind::one_f_one_b, chunks = p.virtual_stages > 1;
-    if (usual) to.put("parallelism.pipeline_parallel_schedule", chunks ? "Interleaved1F1B" : "1F1B");
+    const bool chunks = p.virtual_stages > 1;
+    const char* const name = schedule_name(p);
+    const bool usual = *name != 0;
+    if (usual) to.put("parallelism.pipeline_parallel_schedule", name);
     const auto layers = p.layout || p.split != Split::equal ? std::nullopt : layers_per_chunk(to.model, p);
     const bool listed = layers && layers->first == layers->middle && layers->last == layers->middle;
     if (!usual) to.leave_field("schedule");
@@ -84,7 +106,7 @@ void write_stages(To& to, Name) {
 // "k": every k-th of the layers that a GPU holds, counted through its chunks. The k with which as many of each chunk are recomputed as the
 // plan says; 0: there is none.
 std::int64_t every_layer_of(const Model& model, const Plan& p) {
-    const bool said = p.chunks() == 1 || p.schedule == ScheduleKind::one_f_one_b;  // write_stages
+    const bool said = p.chunks() == 1 || *schedule_name(p) != 0;  // write_stages
     if (!said || p.layout || p.split != Split::equal || has_uneven_ends(p)) return 0;
     const auto layers = layers_per_chunk(model, p);
     if (!layers) return 0;

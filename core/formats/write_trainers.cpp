@@ -23,12 +23,19 @@ void leave_pytorch(To& to, Name) { leave_framework(to, FrameworkKind::pytorch); 
 void leave_transformers(To& to, Name) { leave_framework(to, FrameworkKind::transformers); }
 
 // ---- DeepSpeed
-// The check of the batch takes every GPU for a copy (DeepSpeedConfig._batch_assertion), those of a tensor-parallel group too: without the
-// whole batch it is counted from the others.
+// It has no stages: but for sequence and tensor parallelism every GPU holds a copy. The check of the batch takes those of a tensor-parallel
+// group for copies, too (DeepSpeedConfig._batch_assertion): without the whole batch it is counted from the others.
+std::int64_t copies(const Plan& p) { return p.gpus / (p.tensor_parallel * p.context_parallel); }
 void write_batch(To& to, Name) {
-    if (to.plan.tensor_parallel == 1) to.put("train_batch_size", to.plan.global_batch);
-    to.put("train_micro_batch_size_per_gpu", to.plan.micro_batch);
-    to.put("gradient_accumulation_steps", to.plan.micro_batches());
+    const Plan& p = to.plan;
+    const std::int64_t at_once = p.micro_batch * copies(p);
+    const bool whole = p.global_batch % at_once == 0;
+    if (whole && p.tensor_parallel == 1) to.put("train_batch_size", p.global_batch);
+    to.put("train_micro_batch_size_per_gpu", p.micro_batch);
+    if (whole)
+        to.put("gradient_accumulation_steps", p.global_batch / at_once);
+    else
+        to.leave_field("global_batch");
 }
 
 // Weights are not shared out beside tensor parallelism (engine.py, _configure_tensor_parallel).
@@ -81,6 +88,7 @@ void write_tensor(To& to, Name field) {
 void write_context(To& to, Name field) {
     if (to.plan.context_parallel == 1) return;
     to.put("sequence_parallel_size", to.value_of(field));
+    if (to.plan.tensor_parallel == 1) to.put("data_parallel_size", copies(to.plan));  // with both it makes the groups (initialize)
     if (!to.plan.swaps_heads()) to.leave_field("context_parallel_kind");
 }
 

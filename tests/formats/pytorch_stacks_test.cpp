@@ -87,7 +87,7 @@ TEST_CASE("nanotron: what it cannot say, and what stays open") {
     CHECK(fate(job, "parallelism.dp") == "open 1");
     CHECK(fate(job, "optimizer.zero_stage") == "unknown 6");
     CHECK(job["asked"].dump() == R"(["sequence_length","model"])");
-    CHECK(ids(job["notes"]) == "import_plan.note.fp32_named import_plan.note.not_counted");
+    CHECK(ids(job["notes"]) == "import_plan.note.fp32_named");
     CHECK(some(first_of("parallelism.dp = 1048576\nparallelism.tp = 1048576\nparallelism.pp = 1048576\ntokens.micro_batch_size = 1\n"),
                {"gpus"}) == "gpus=?");
 }
@@ -142,8 +142,12 @@ training.global_batch_size = 256
     CHECK(ids(job["notes"]).empty());
     // 126 + 2 over 4 layers: 32 stages, 4 on each of 8
     CHECK(some(first_of(text + "parallelism.pipeline_parallel_layers_per_stage = 4\n"), {"virtual_stages"}) == "virtual_stages=4");
-    CHECK(fate(first_of(text + "parallelism.pipeline_parallel_schedule = \"ZBVZeroBubble\"\n"), "parallelism.pipeline_parallel_schedule") ==
-          "unknown 9");
+    const auto schedule = [&](const std::string& name) {
+        return first_of(text + "parallelism.pipeline_parallel_schedule = \"" + name + "\"\n");
+    };
+    CHECK(fate(schedule("InterleavedZeroBubble"), "parallelism.pipeline_parallel_schedule") == "unknown 9");
+    CHECK(some(schedule("ZBVZeroBubble"), {"schedule", "virtual_stages"}) == "schedule=\"zb-v\" virtual_stages=2");
+    CHECK(some(schedule("DualPipeV"), {"schedule", "virtual_stages"}) == "schedule=\"dualpipev\" virtual_stages=2");
 }
 
 TEST_CASE("torchtitan: which layers, or operations, are computed again") {

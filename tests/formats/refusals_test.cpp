@@ -84,6 +84,16 @@ TEST_CASE("Muon: Megatron-Bridge says it; small averages and the host are Adam's
     }
 }
 
+TEST_CASE("more tensor-parallel GPUs than KV heads: refused but by new releases of Megatron Core") {
+    const char* plan = R"({"tensor_parallel": 16})";  // 8 KV heads
+    for (const char* format : {"torchtitan", "nanotron", "deepspeed", "accelerate", "nemo2"})
+        CHECK_MESSAGE(lists(written_job(format, plan), "export.left_out.kv_heads"), format);
+    CHECK(lists(written_job("megatron", plan, "0.15"), "export.left_out.kv_heads"));
+    CHECK_FALSE(lists(written_job("megatron", plan, "0.16"), "export.left_out.kv_heads"));
+    CHECK_FALSE(lists(written_job("bridge", plan), "export.left_out.kv_heads"));
+    CHECK_FALSE(lists(written_job("torchtitan", R"({"tensor_parallel": 8})"), "export.left_out.kv_heads"));
+}
+
 TEST_CASE("Megatron-LM: experts and fp16, biases, gates and recordings") {
     const auto experts = [](const char* changes, const char* release = "") {
         Json job = json(R"({"model": "mixtral-8x7b", "expert_parallel": 4})");
@@ -124,6 +134,41 @@ TEST_CASE("modules that the model has not are not computed again") {
 TEST_CASE("before Megatron-LM had FSDP, the optimizer's state at least is shared out") {
     const Json older = written_job("megatron", R"({"zero": "weights"})", "0.11");
     CHECK((writes(older, "--use-distributed-optimizer\n") && writes(older, "--overlap-param-gather\n") && lists(older, "field.zero")));
+}
+
+TEST_CASE("pipelines: names of schedules; a program without stages has more copies") {
+    const auto engine = [](const char* changes) { return written_job("nanotron", changes); };
+    CHECK(writes(engine(R"({"pipeline_parallel": 8, "global_batch": 8, "schedule": "gpipe"})"), "pp_engine: afab\n"));
+    const Json few = engine(R"({"pipeline_parallel": 8, "global_batch": 4})");  // its 1F1B wants seven micro-batches
+    CHECK((writes(few, "pp_engine: afab\n") && lists(few, "choice.schedule.1f1b")));
+    CHECK(writes(engine(R"({"pipeline_parallel": 8, "global_batch": 7})"), "pp_engine: \"1f1b\"\n"));
+    CHECK(tests::first_of(
+              "parallelism.dp = 2\nparallelism.tp = 2\nparallelism.pp = 4\nparallelism.pp_engine = \"afab\"\n")["job"]["schedule"] ==
+          "gpipe");
+    const char* const titan[][2] = {{R"({"pipeline_parallel": 2, "schedule": "gpipe"})", "\"GPipe\""},
+                                    {R"({"pipeline_parallel": 2, "schedule": "zb-v", "virtual_stages": 2})", "\"ZBVZeroBubble\""},
+                                    {R"({"pipeline_parallel": 2, "schedule": "dualpipev", "virtual_stages": 2})", "\"DualPipeV\""}};
+    for (const auto& [changes, name] : titan) {
+        const Json answer = written_job("torchtitan", changes);
+        CHECK((writes(answer, name) && !lists(answer, "field.schedule") && !lists(answer, "field.virtual_stages")));
+    }
+    // 16 copies, not 8 with two stages each
+    CHECK(writes(written_job("deepspeed", R"({"pipeline_parallel": 2, "tensor_parallel": 1})"), "\"gradient_accumulation_steps\": 4,"));
+    const Json odd = written_job("deepspeed", R"({"pipeline_parallel": 2, "tensor_parallel": 1, "global_batch": 8})");
+    CHECK((!writes(odd, "gradient_accumulation_steps") && lists(odd, "field.global_batch")));
+    CHECK(writes(written_job("deepspeed", R"({"context_parallel": 2, "tensor_parallel": 1})"), "\"data_parallel_size\": 8\n"));
+}
+
+TEST_CASE("torchtitan: groups of experts are made of what shares a copy out") {
+    const char* whole = R"({"model": "qwen3-30b-a3b", "tensor_parallel": 1, "expert_parallel": 8, "zero": "none"})";
+    for (const char* line : {"data_parallel_replicate_degree = 1\n", "data_parallel_shard_degree = 16\n"})
+        CHECK(writes(written_job("torchtitan", whole), line));
+    const Json hybrid = written_job("torchtitan", R"({"model": "qwen3-30b-a3b", "tensor_parallel": 1, "expert_parallel": 8,
+        "zero": "weights", "shard_replicas": 4})");
+    CHECK((writes(hybrid, "data_parallel_shard_degree = 16\n") && lists(hybrid, "field.shard_replicas")));
+    CHECK(writes(written_job("torchtitan", R"({"model": "qwen3-30b-a3b", "tensor_parallel": 1, "expert_parallel": 8,
+        "zero": "weights", "shard_replicas": 2})"),
+                 "data_parallel_replicate_degree = 2\n"));
 }
 
 TEST_CASE("context parallelism's kind: Megatron-Bridge and NeMo 2 say it") {

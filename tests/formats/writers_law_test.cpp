@@ -83,23 +83,27 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
                                                  "tensor_overlap",
                                                  "sequence_parallel",
                                                  "overlap_gradients",
-                                                 "overlap_parameters"};
+                                                 "overlap_parameters",
+                                                 "trained",
+                                                 "lora_rank",
+                                                 "lora_targets",
+                                                 "lora_dropout"};
     std::set<std::string> without_attention = with(megatron_core, {"gpus", "gpus_per_node"});
     without_attention.erase("attention");
     const Law laws[] = {
         {"torchtitan",
          torchtitan_toml,
          {"gpus", "sequence_length", "micro_batch", "global_batch", "zero", "shard_replicas", "virtual_stages", "expert_parallel",
-          "expert_tensor_parallel", "recompute", "recompute_layers", "precision", "gradients_in_fp32", "framework"}},
+          "expert_tensor_parallel", "recompute", "recompute_layers", "precision", "gradients_in_fp32", "framework", "schedule"}},
         {"nanotron",
          nanotron_yaml,
          {"gpus", "sequence_length", "micro_batch", "global_batch", "zero", "expert_parallel", "virtual_stages", "sequence_parallel",
-          "tensor_overlap", "recompute", "precision", "gradients_in_fp32"}},
+          "tensor_overlap", "recompute", "precision", "gradients_in_fp32", "schedule"}},
         {"deepspeed",
          deepspeed_json,
          {"micro_batch", "global_batch", "zero", "optimizer_offload", "precision", "gradients_in_fp32", "overlap_gradients", "framework"}},
         {"accelerate", accelerate_yaml, {"gpus", "gpus_per_node", "zero", "recompute", "precision", "framework"}},
-        {"megatron-bridge", bridge_overrides, with(megatron_core, {"shard_replicas"})},
+        {"megatron-bridge", bridge_overrides, with(megatron_core, {"shard_replicas", "optimizer"})},
         {"nemo-2", nemo2_command, without_attention},
     };
     tests::Random random(23);
@@ -114,7 +118,10 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
             job.plan = tests::random_legal_plan(random, job.model);
             job.plan.gpus /= job.plan.tensor_columns;  // no format says them: export_problems()
             job.plan.tensor_columns = 1;
-            if (job.plan.recompute == Recompute::selective && job.plan.recompute_modules == 0) job.plan.recompute = Recompute::none;
+            tests::drop_idle_modules(job.model, job.plan);
+            if (i % 8 == 5) job.plan.optimizer = Optimizer::muon;
+            if (i % 8 == 3) job.plan.trained = TrainedPart::lora, job.plan.lora_rank = 8 + i % 64, job.plan.lora_dropout = i % 3 == 0;
+            if (i % 16 == 3) job.plan.lora_targets = lora_query | lora_key | lora_value | (i % 5 == 0 ? 0U : lora_gate | lora_up);
             if (law.format == std::string("accelerate")) job.plan.framework = FrameworkKind::transformers;
             const Export made = law.write(job);
             const Json answer = read_back(made);
@@ -142,6 +149,7 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
                 const std::string both = field + " " + fields[field].dump() + " " + entry.value().dump() + "\n" + made.text;
                 CHECK_MESSAGE(fields[field] == entry.value(), std::string(both));
             }
+            CHECK_MESSAGE(read["refused"].empty(), std::string(read["refused"].dump() + made.text));
             for (const Json& key : read["keys"])
                 CHECK_MESSAGE((key["fate"] != "unknown" || !key["names"].empty() ||
                                (unnamed && (key["key"] == kPerStage || key["key"] == kEveryLayer))),
