@@ -170,8 +170,12 @@ static void write_dispatch(To& to, Name) {
     to.flag("--moe-token-dispatcher-type", kernels && to.knows("--moe-enable-deepep") ? "flex" : "alltoall");
     to.when(kernels, "--moe-enable-deepep");
 }
-static void write_expert_overlap(To& to, Name) {
-    to.when(to.plan.expert_overlap && sends_to_experts(to), "--overlap-moe-expert-parallel-comm");
+static void write_expert_overlap(To& to, Name field) {
+    if (!to.plan.expert_overlap || !sends_to_experts(to)) return;
+    if (to.model.multi_token_layers > 1)  // transformer_config.py asserts it
+        to.leave_field(field);
+    else
+        to.flag("--overlap-moe-expert-parallel-comm");
 }
 
 // Layers that are computed again as a whole are not recorded; a whole step may be, from 0.16 on. Nor is a router that is computed again

@@ -50,7 +50,8 @@ void megatron_zero(MegatronArguments& to, std::string_view) {
 
 void megatron_replicas(MegatronArguments& to, std::string_view field) {
     if (to.plan.shard_replicas == 1) return;
-    if (to.plan.zero == Zero::optimizer)
+    // with experts since 0.13 (CHANGELOG.md)
+    if (to.plan.zero == Zero::optimizer && replicas_divide(to.job) && (to.model.experts.count == 0 || to.is_from(13)))
         to.number("--num-distributed-optimizer-instances", to.plan.shard_replicas);
     else
         to.leave_field(field);

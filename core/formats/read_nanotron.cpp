@@ -131,11 +131,13 @@ void read_config(Import& in) {
         const std::string name = entry.key.substr(kModel.size());
         if (name.find('.') == std::string::npos && entry.open.empty()) config[name] = entry.value;
     }
-    // Its Qwen2 has biases where it is said, and none otherwise; its StarCoder2 has a head of keys and values unless it says several, and
-    // no head of its own (models/starcoder2.py). GPT-3 of forks is that one with as many heads of keys and values as others.
+    // Its Qwen2 has biases of queries, keys and values where it is said, and none otherwise; its StarCoder2 has a head of keys and values
+    // unless it says several, and no head of its own (models/starcoder2.py). GPT-3 of forks is that one with as many heads of keys and
+    // values as others.
     const auto is = [&](const char* key) { return config.contains(key) && config[key] == Json(true); };
     const bool gpt = config.contains("sinusoidal_position_embedding"), starcoder = gpt || is("is_starcoder2_config");
     config["model_type"] = starcoder ? "starcoder2" : is("is_qwen2_config") && is("attention_bias") ? "qwen2" : "llama";
+    if (config["model_type"] == "qwen2" && config.erase("attention_bias") > 0) in.text(joined({kModel, "attention_bias"}), "model");
     if (starcoder) {
         const char* heads = gpt ? "num_attention_heads" : "num_kv_heads";
         config["num_key_value_heads"] = (gpt || is("grouped_query")) && config.contains(heads) ? config[heads] : Json(1);

@@ -28,6 +28,8 @@ constexpr Place kPlaces[] = {
     {"account_for_loss_in_pipeline_split", kModel, kStrategy},
     {"context_parallel_size", kModel, kStrategy},
     {"cp_comm_type", kModel, kConfig},
+    {"calculate_per_token_loss", kModel, kConfig},
+    {"average_in_collective", kDdp, kStrategyDdp},
     {"expert_model_parallel_size", kModel, kStrategy},
     {"expert_tensor_parallel_size", kModel, kStrategy},
     {"sequence_parallel", kModel, kStrategy},
@@ -104,7 +106,9 @@ void write_exchange(Overrides& to) {
     to.set("moe_token_dispatcher_type", kernels ? "flex" : "alltoall");
     to.set("moe_enable_deepep", kernels);
     if (kernels && !to.is_nemo()) to.put("model.moe_flex_dispatcher_backend", "deepep");  // a recipe may have another
-    to.on("expert_overlap", to.plan.expert_overlap);
+    const bool can = to.model.multi_token_layers <= 1;                                    // transformer_config.py asserts it
+    to.on("expert_overlap", to.plan.expert_overlap && can);
+    if (!can) to.leave_changed("expert_overlap");
 }
 
 // A listed layout says how many chunks there are.
@@ -177,7 +181,7 @@ void write_zero(Overrides& to) {
     if (!to.is_nemo()) to.set("use_megatron_fsdp", fsdp);
     if (fsdp && !to.is_nemo()) to.set("data_parallel_sharding_strategy", p.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
     if (fsdp && !to.is_nemo()) to.put("checkpoint.ckpt_format", "fsdp_dtensor");  // ConfigContainer.validate asserts it
-    if (p.zero == Zero::optimizer)
+    if (p.zero == Zero::optimizer && replicas_divide(to.job))
         to.key("shard_replicas");
     else
         to.leave_changed("shard_replicas");
@@ -277,6 +281,10 @@ void write_adapters(Overrides& to) {
     to.put("peft.dim", p.lora_rank);
     constexpr double kUsualDropout = 0.1;
     to.put("peft.dropout", p.lora_dropout ? kUsualDropout : 0.0);
+    if (p.context_parallel > 1) {  // of fine-tuning both ask for it (ConfigContainer.validate)
+        to.set("calculate_per_token_loss", true);
+        to.set("average_in_collective", false);
+    }
     const std::uint32_t gate = to.model.gated ? 0U : lora_gate;
     if ((said | gate) != (p.lora_targets | gate) || to.model.linear.any()) to.leave_field("lora_targets");
     to.leave_changed("frozen_weights");

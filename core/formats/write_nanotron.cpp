@@ -22,18 +22,22 @@ bool same_shape(const Model& a, const Model& b) {
     return a.experts.count == 0 && b.experts.count == 0 && plain(a) == plain(b) && parameter_count(a) == parameter_count(b);
 }
 
-// Its model is Llama: another one of the same shape is written as such.
+// Its model is Llama: another one of the same shape is written as such. Its Qwen2 is the same, but may have biases and alone splits
+// sequences, by a kernel of its own (models/qwen.py, nn/attention.py).
 void write_model(To& to) {
     const Json all = canonical_config(to.model);
-    Json config = {{"model_type", "llama"}};
+    const bool biased = to.model.qkv_bias, splits = to.plan.context_parallel > 1;
+    Json config = {{"model_type", biased ? "qwen2" : "llama"}};
     for (const char* key : kSizes) config[key] = all[key];
     if (all.contains("max_position_embeddings")) config["max_position_embeddings"] = all["max_position_embeddings"];
     Problems problems;
     ImportReport report;
     const auto same = read_model(config, "", problems, report);
     if (!same || !same_shape(*same, to.model)) return leave_model(to);
-    to.put("model.model_config.is_llama_config", true);
+    to.put(biased || splits ? "model.model_config.is_qwen2_config" : "model.model_config.is_llama_config", true);
     config.erase("model_type");
+    if (biased) config["attention_bias"] = true;
+    if (splits) config["_attn_implementation"] = "llama3_ring_attention";
     for (const auto& [key, value] : config.items()) to.put("model.model_config." + key, value);
     to.leave_out("export.left_out.config");
 }

@@ -94,6 +94,7 @@ void write_stages(To& to, Name) {
     if (usual) to.put("parallelism.pipeline_parallel_schedule", name);
     const auto layers = p.layout || p.split != Split::equal ? std::nullopt : layers_per_chunk(to.model, p);
     const bool listed = layers && layers->first == layers->middle && layers->last == layers->middle;
+    if (to.model.tied) to.leave_out("export.left_out.tied_stages");  // Decoder.Config: it raises NotImplementedError
     if (!usual) to.leave_field("schedule");
     if (chunks && (!usual || !listed)) to.leave_field("virtual_stages");
     for (const char* field : {"layout", "first_stage_layers", "last_stage_layers"}) to.leave_changed(field);

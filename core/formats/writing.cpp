@@ -58,6 +58,11 @@ bool optimizer_must_share(const Plan& plan) {
 bool has_copies(const Plan& plan) { return plan.data_parallel() * plan.context_parallel > 1; }
 bool experts_split_sequences(const Model& model, const Plan& plan) { return model.experts.count > 0 && plan.tensor_parallel > 1; }
 
+bool replicas_divide(const Job& job) {
+    const Plan& p = job.plan;
+    return job.model.experts.count == 0 ||
+           p.gpus / (p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0;
+}
 bool groups_experts(const Job& job) { return job.model.experts.count > 0 && framework_of(job.model, job.plan, *job.gpu).grouped_gemm; }
 std::uint32_t known_modules(const Job& job) {
     const std::uint32_t acts = groups_experts(job) ? 0U : moe_act, projections = job.model.latent.kv_rank > 0 ? 0U : mla_up_proj;

@@ -47,6 +47,8 @@ bool optimizer_must_share(const Plan& plan);
 bool has_copies(const Plan& plan);
 // Tensor-parallel layers of experts train with sequence parallelism alone (moe_layer.py, forward).
 bool experts_split_sequences(const Model& model, const Plan& plan);
+// Whether copies of the experts, too, can be divided into so many groups that share them out (parallel_state.py).
+bool replicas_divide(const Job& job);
 // Whether Megatron Core multiplies by all experts of a GPU at once.
 bool groups_experts(const Job& job);
 // Bits of recompute_modules that Megatron Core takes: experts' activations in a grouped product alone, the projections of latent attention

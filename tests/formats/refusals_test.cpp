@@ -171,6 +171,31 @@ TEST_CASE("torchtitan: groups of experts are made of what shares a copy out") {
                  "data_parallel_replicate_degree = 2\n"));
 }
 
+TEST_CASE("nanotron splits sequences of its Qwen2 alone, which may have biases") {
+    const char* split = R"({"context_parallel": 2, "framework": "nanotron"})";
+    for (const char* line : {"is_qwen2_config: true\n", "_attn_implementation: llama3_ring_attention\n"})
+        CHECK_MESSAGE(writes(written_job("nanotron", split), line), written_job("nanotron", split)["text"].get<std::string>());
+    const Json biased = written_job("nanotron", R"({"model": "qwen2.5-7b", "tensor_parallel": 4, "framework": "nanotron"})");
+    for (const char* line : {"is_qwen2_config: true\n", "attention_bias: true\n"}) CHECK(writes(biased, line));
+    CHECK_FALSE((lists(biased, "export.left_out.model") || writes(biased, "_attn_implementation")));
+    CHECK(writes(written_job("nanotron", "{}"), "is_llama_config: true\n"));
+}
+
+TEST_CASE("copies of experts that do not divide, further tokens beneath exchanges, tied stages") {
+    const char* few =
+        R"({"model": "mixtral-8x7b", "tensor_parallel": 1, "expert_parallel": 8, "shard_replicas": 4})";  // 2 copies of experts
+    const char* enough = R"({"model": "mixtral-8x7b", "tensor_parallel": 1, "expert_parallel": 8, "shard_replicas": 2})";
+    for (const char* format : {"megatron", "bridge"}) {
+        CHECK(lists(written_job(format, few), "field.shard_replicas"));
+        CHECK_FALSE(lists(written_job(format, enough), "field.shard_replicas"));
+    }
+    CHECK(lists(written_job("megatron", enough, "0.12"), "field.shard_replicas"));
+    CHECK(lists(written_job("torchtitan", R"({"model": "qwen3-4b", "pipeline_parallel": 2})"), "export.left_out.tied_stages"));
+    CHECK_FALSE(lists(written_job("torchtitan", R"({"model": "qwen3-8b", "pipeline_parallel": 2})"), "export.left_out.tied_stages"));
+    const Json tuned = written_job("bridge", R"({"trained": "lora", "context_parallel": 2})");
+    for (const char* line : {"model.calculate_per_token_loss=true", "ddp.average_in_collective=false"}) CHECK(writes(tuned, line));
+}
+
 TEST_CASE("context parallelism's kind: Megatron-Bridge and NeMo 2 say it") {
     const char* plan = R"({"context_parallel": 2, "context_parallel_kind": "all_to_all"})";
     CHECK((writes(written_job("bridge", plan), "model.cp_comm_type=a2a \\\n") &&
