@@ -191,7 +191,8 @@ struct Plan {
     bool swaps_heads() const { return context_parallel > 1 && context_parallel_kind == ContextKind::all_to_all; }
     // Whether the exchange of tokens waits for the work of another micro-batch; schedules that work in pairs hide it themselves.
     bool hides_exchange() const { return expert_overlap && !row_of(schedule_kind()).overlaps; }
-    std::int32_t early_forwards() const { return hides_exchange() && row_of(running_schedule()).turns ? 1 : 0; }  // Schedule::early
+    // Schedule::early; without an exchange there is nothing to hide
+    std::int32_t early_forwards() const { return hides_exchange() && expert_parallel > 1 && row_of(running_schedule()).turns ? 1 : 0; }
     bool overlaps_sends() const;  // between stages, beneath the chunks' work; "auto": as the framework does (framework.cpp)
     bool freezes() const { return trained == TrainedPart::lora; }
     bool weights_on_host() const { return weights_offload && zero == Zero::weights; }

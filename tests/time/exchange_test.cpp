@@ -131,6 +131,20 @@ TEST_CASE("overlap hides no more than there is, and nothing where pairs hide it 
     CHECK(step_and_traffic() == pairs);
 }
 
+TEST_CASE("without an exchange nothing waits for what would hide it") {
+    Json request = {{"model", "llama-3.1-8b"}, {"gpus", 8},           {"global_batch", 32}, {"tensor_parallel", 2},
+                    {"pipeline_parallel", 2},  {"virtual_stages", 2}, {"micro_batch", 1},   {"zero", "optimizer"},
+                    {"expert_overlap", false}, {"layout", "equal"}};
+    const auto of = [&](bool overlap) {
+        request["expert_overlap"] = overlap;
+        const Json answer = estimate(request);
+        return std::pair(answer["total_bytes"].get<double>(), answer["step_seconds"].get<double>());
+    };
+    CHECK(of(true) == of(false));  // 4.3 GiB more before
+    request.update({{"model", "mixtral-8x7b"}, {"expert_parallel", 1}, {"expert_tensor_parallel", 1}});
+    CHECK(of(true) == of(false));
+}
+
 TEST_CASE("published: DeepSeek-V3 on 2,048 H800") {
     // arXiv 2412.19437: 14.8 T tokens in 2.664 M GPU hours are 1,543 tokens/s of a GPU; 15,360 sequences of 4,096 tokens a step: 19.9 s.
     // PP 16, EP 64, ZeRO-1, DualPipe, fp8, moments in bf16; of the layout it says only that embedding and head lie on one GPU
