@@ -131,6 +131,11 @@ void settle_deepspeed_types(Import& in) {
     if (in.has("zero_stage") || in.has("zero_optimization.stage")) in.notes.emplace_back("import_plan.note.bf16_sharded");
 }
 
+// Neither DeepSpeed nor accelerate splits the parts between tensor-parallel layers.
+static void leave_sequences(Import& in) {
+    if (in.job.value("tensor_parallel", std::int64_t{1}) > 1) in.job["sequence_parallel"] = false;
+}
+
 void read_deepspeed(Import& in) {
     in.mark_all({"optimizer*",
                  "scheduler*",
@@ -165,6 +170,7 @@ void read_deepspeed(Import& in) {
     in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
     in.job["context_parallel_kind"] = "all_to_all";  // Ulysses: DeepSpeed has no other
     if (in.job.value("tensor_parallel", std::int64_t{1}) == 0) in.job["tensor_parallel"] = 1;
+    leave_sequences(in);
     fill_pytorch(in);
     constexpr BatchKeys kBatch{"train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "train_batch_size"};
     read_world(in, kBatch, {"tensor_parallel.autotp_size", "sequence_parallel_size"});
@@ -212,6 +218,7 @@ static void read_processes(Import& in) {
 
 static void read_degrees(Import& in) {
     in.set("tensor_parallel", in.whole("parallelism_config.parallelism_config_tp_size", "tensor_parallel"));
+    leave_sequences(in);
     const auto cp = in.whole("parallelism_config.parallelism_config_cp_size", "context_parallel"),
                sp = in.whole("parallelism_config.parallelism_config_sp_size", "context_parallel");
     if (cp || sp) in.job["context_parallel"] = std::max(cp.value_or(1), sp.value_or(1));

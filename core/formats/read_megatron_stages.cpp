@@ -72,16 +72,19 @@ static bool divides_otherwise(const Import& in) {
 void read_split(Import& in, const MegatronDefaults& defaults) {
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1}),
                        chunks = in.job.value("virtual_stages", std::int64_t{1});
-    if (stages < 2 || chunks < 1 || chunks > 128 || in.job.contains("layout") || in.has("pipeline_model_parallel_layout")) return;
+    const Entry* const list = in.last("pipeline_model_parallel_layout");  // a recipe's is taken away
+    const bool none = defaults.silent && list != nullptr && list->open.empty() && list->value.is_null();
+    if (stages < 2 || chunks < 1 || chunks > 128 || in.job.contains("layout") || (!none && in.has("pipeline_model_parallel_layout")))
+        return;
     if (divides_otherwise(in)) return;
     for (const char* field : {"pipeline_parallel", "virtual_stages", "layout", "model"})
         if (in.hangs(field)) return;
-    if (defaults.silent && !(is_said(in, "pipeline_parallel") && is_said(in, "virtual_stages"))) return;
+    if (defaults.silent && !none && !(is_said(in, "pipeline_parallel") && is_said(in, "virtual_stages"))) return;
     const bool ends = in.job.contains("first_stage_layers") || in.job.contains("last_stage_layers");
     const bool loss = in.job.value("count_loss_as_layer", false), embedding = in.job.value("count_embedding_as_layer", false);
     const std::int64_t layers = in.whole("num_layers", "").value_or(layers_of_named(in)) + (loss ? 1 : 0) + (embedding ? 1 : 0);
-    if (!ends && (layers < stages * chunks || layers % (stages * chunks) != 0)) return;
-    if (defaults.silent && has_experts(in)) return;
+    if (!ends && !(none && layers == 0) && (layers < stages * chunks || layers % (stages * chunks) != 0)) return;
+    if (defaults.silent && !none && has_experts(in)) return;
     in.job["layout"] = "equal";
     in.job["schedule"] = "1f1b";
 }

@@ -39,26 +39,23 @@ void read_torchtitan_batch(Import& in) {
             in.job["micro_batch"].get<std::int64_t>() * copies * (stages && parts && *parts > 0 && *parts < 65'536 ? *parts : 1);
 }
 
+static constexpr const char* kEach = "parallelism.pipeline_parallel_layers_per_stage";
 void read_torchtitan_schedule(Import& in) {
     auto schedule = in.text("parallelism.pipeline_parallel_schedule", "schedule");
     if (!schedule) schedule = in.text("experimental.pipeline_parallel_schedule", "schedule");
     const auto points = in.text("experimental.pipeline_parallel_split_points", "virtual_stages");
-    const auto each = in.whole("parallelism.pipeline_parallel_layers_per_stage", "virtual_stages");
+    const auto each = in.whole(kEach, "virtual_stages");
     const std::int64_t stages = in.job.value("pipeline_parallel", std::int64_t{1});
-    if (stages <= 1)
-        return in.mark_all({"parallelism.pipeline_parallel_schedule", "parallelism.pipeline_parallel_layers_per_stage"}, Fate::no_number);
+    constexpr const char* kKeys[] = {"parallelism.pipeline_parallel_schedule", "experimental.pipeline_parallel_schedule"};
+    if (stages <= 1) return in.mark(kKeys[0], Fate::no_number), in.mark(kEach, Fate::no_number);
     std::string name = lower_case(schedule.value_or("1f1b"));
     std::erase(name, '_');
-    const bool mirrored = name == "zbvzerobubble" || name == "dualpipev";
+    const bool mirrored = name == "zbvzerobubble" || name == "dualpipev", single = name == "1f1b" || name == "gpipe";
     if (name == "gpipe" || mirrored) in.job["schedule"] = name == "zbvzerobubble" ? "zb-v" : name;
-    if (name == "1f1b" || name == "gpipe") {
-        in.job["virtual_stages"] = 1;
-    } else if (mirrored || name == "interleaved1f1b" || name == "flexibleinterleaved1f1b") {
-        in.job["virtual_stages"] = 2;  // two stages on every GPU where no number of layers is said
-    } else {
-        in.mark("parallelism.pipeline_parallel_schedule", Fate::unknown);
-        in.mark("experimental.pipeline_parallel_schedule", Fate::unknown);
-    }
+    if (single || mirrored || name == "interleaved1f1b" || name == "flexibleinterleaved1f1b")
+        in.job["virtual_stages"] = single ? 1 : 2;  // where no number of layers is said
+    else
+        in.mark(kKeys[0], Fate::unknown), in.mark(kKeys[1], Fate::unknown);
     if (points && !points->empty()) {
         const bool listed = points->find(',') != std::string::npos;
         const std::int64_t cuts = 1 + std::count(points->begin(), points->end(), listed ? ',' : ' ');
@@ -70,15 +67,20 @@ void read_torchtitan_schedule(Import& in) {
     if (!each || *each < 1) return;
     // The first and the last stage hold one layer less each, unless it is said otherwise.
     const CatalogModel* model = model_of(in);
-    const auto less = [&](const char* key) { return std::clamp<std::int64_t>(in.whole(key, "virtual_stages").value_or(1), 0, 100); };
+    const auto less = [&](const char* key) { return std::clamp<std::int64_t>(in.whole(key, "layout").value_or(1), 0, 100); };
     const std::int64_t first = less("parallelism.pipeline_parallel_first_stage_less_layers"),
                        last = less("parallelism.pipeline_parallel_last_stage_less_layers");
-    const std::int64_t all = model == nullptr ? 0 : (model->model.layers + first + last + *each - 1) / *each;
+    const std::int64_t sum = model == nullptr ? 0 : model->model.layers + first + last, all = (sum + *each - 1) / *each;
+    if (sum > 0 && first <= 1 && last <= 1 && sum % (*each * stages) == 0 &&
+        in.has("parallelism.pipeline_parallel_first_stage_less_layers")) {
+        in.job["layout"] = "equal";
+        in.job["count_embedding_as_layer"] = first == 1, in.job["count_loss_as_layer"] = last == 1;
+    }
     if (all > 0 && all % stages == 0 && all / stages <= 128)
         in.job["virtual_stages"] = all / stages;
-    else {
+    else if (!single) {
         in.job.erase("virtual_stages");
-        in.mark("parallelism.pipeline_parallel_layers_per_stage", Fate::unknown);
+        in.mark(kEach, Fate::unknown);
     }
 }
 

@@ -63,6 +63,14 @@ void write_stages(To& to, Name field) {
     const Plan& p = to.plan;
     if (p.virtual_stages > 1) to.leave_field(field);
     if (p.pipeline_parallel == 1) return;
+    // it divides the layers by what they cost (trainer.py, init_model)
+    const Layout even = weights_layout(to.model, p.pipeline_parallel);
+    const auto uneven = [&] {
+        for (std::size_t i = 1; i < even.chunks(); ++i)
+            if (even.at(i) != even.at(0)) return true;
+        return has_uneven_ends(p);
+    };
+    if (p.layout || (p.split != Split::weights && uneven())) to.leave_field("layout");
     const bool all = p.schedule == ScheduleKind::gpipe, few = p.micro_batches() < p.pipeline_parallel - 1;
     to.put("parallelism.pp_engine", all || few ? "afab" : "1f1b");
     if (few && !all)
@@ -107,6 +115,7 @@ constexpr SettingRow kRows[] = {
     {"expert_parallel", nullptr},
     {"virtual_stages", write_stages},
     {"schedule", nullptr},
+    {"layout", nullptr},
     {"sequence_parallel", write_sequence},
     {"tensor_overlap", write_tensor_overlap},
     {"recompute", write_recompute},

@@ -63,7 +63,7 @@ void write_sharding(To& to, Name field) {
     to.put("parallelism.data_parallel_shard_degree", copies / replicas);
     if (whole) return;
     to.put("parallelism.fsdp_reshard_after_forward", p.zero == Zero::weights ? "always" : "never");
-    if (p.zero == Zero::optimizer || (p.zero == Zero::none && has_copies(p))) to.leave_field(field);
+    if (p.zero == Zero::optimizer || (p.zero == Zero::none && has_copies(to.model, p))) to.leave_field(field);
     if (p.zero != Zero::none && !fits) to.leave_field("shard_replicas");
 }
 

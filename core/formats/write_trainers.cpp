@@ -12,8 +12,9 @@ using Name = std::string_view;
 void leave_above_one(To& to, Name field) {
     if (to.value_of(field) != 1) to.leave_field(field);
 }
-void leave_recompute(To& to, Name field) {
-    if (to.plan.recompute != Recompute::none) to.leave_field(field);
+// Experts are split as the other parts of a layer.
+void leave_split_experts(To& to, Name field) {
+    if (to.model.experts.count > 0 && to.plan.expert_tensor_parallel != to.plan.tensor_parallel) to.leave_field(field);
 }
 // Neither splits the parts between tensor-parallel layers.
 void leave_sequence(To& to, Name field) {
@@ -42,7 +43,9 @@ void write_batch(To& to, Name) {
 void write_zero(To& to, Name field) {
     const bool less = to.plan.zero == Zero::weights && to.plan.tensor_parallel > 1;
     to.put("zero_optimization.stage", static_cast<std::int64_t>(less ? Zero::gradients : to.plan.zero));
-    if (less) to.leave_field(field);
+    // in bf16 its optimizer divides its state among the copies without a stage, too (bf16_optimizer.py)
+    const bool more = to.plan.zero == Zero::none && to.plan.precision != Precision::fp16 && copies(to.plan) > 1;
+    if (less || more) to.leave_field(field);
     to.put("zero_optimization.overlap_comm", to.plan.overlap_gradients);
 }
 bool shares_weights(const Plan& plan) { return plan.zero == Zero::weights && plan.tensor_parallel == 1; }
@@ -112,7 +115,8 @@ constexpr SettingRow kDeepspeedRows[] = {
     {"pipeline_parallel", leave_above_one},
     {"virtual_stages", leave_above_one},
     {"sequence_parallel", leave_sequence},
-    {"recompute", leave_recompute},
+    {"expert_tensor_parallel", leave_split_experts},
+    {"recompute", leave_always},  // the training program's own
     {"framework", leave_pytorch},
 };
 
@@ -121,7 +125,7 @@ constexpr SettingRow kDeepspeedRows[] = {
 // the second version alone, where there are copies (parallelism_config.py,
 // __post_init__ and _validate_accelerator); it shares out no less.
 bool splits(const Plan& plan) { return plan.tensor_parallel > 1 || plan.context_parallel > 1; }
-bool has_fsdp(const Plan& plan) { return splits(plan) ? has_copies(plan) : plan.shards_gradients(); }
+bool has_fsdp(const Plan& plan) { return splits(plan) ? plan.data_parallel() * plan.context_parallel > 1 : plan.shards_gradients(); }
 bool has_groups(const Plan& plan) { return has_fsdp(plan) && (splits(plan) || plan.shard_replicas > 1); }
 
 void write_kind(To& to, Name field) {
@@ -157,7 +161,7 @@ void write_again(To& to, Name field) {
     const bool can = has_fsdp(p) && p.recompute == Recompute::full;
     // of some layers or parts alone it cannot say: all layers need no more memory
     if (has_fsdp(p)) to.put("fsdp_config.fsdp_activation_checkpointing", p.recompute != Recompute::none);
-    if (!can && p.recompute != Recompute::none) to.leave_field(field);
+    if (!can && (p.recompute != Recompute::none || !has_fsdp(p))) to.leave_field(field);
 }
 
 void write_processes(To& to, Name) {
@@ -204,6 +208,7 @@ constexpr SettingRow kAccelerateRows[] = {
     {"tensor_parallel", write_groups},
     {"context_parallel", nullptr},
     {"shard_replicas", nullptr},
+    {"expert_tensor_parallel", leave_split_experts},
     {"sequence_length", leave_always},
     {"micro_batch", leave_always},
     {"global_batch", leave_always},

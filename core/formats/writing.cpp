@@ -55,7 +55,10 @@ Nodes nodes_of(const Plan& plan) {
 bool optimizer_must_share(const Plan& plan) {
     return plan.moments != Moments::fp32 || plan.optimizer_offload > 0 || plan.precision == Precision::fp8_weights;
 }
-bool has_copies(const Plan& plan) { return plan.data_parallel() * plan.context_parallel > 1; }
+bool has_copies(const Model& model, const Plan& p) {
+    return p.data_parallel() * p.context_parallel > 1 ||
+           (model.experts.count > 0 && p.gpus > p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel);
+}
 bool experts_split_sequences(const Model& model, const Plan& plan) { return model.experts.count > 0 && plan.tensor_parallel > 1; }
 
 bool replicas_divide(const Job& job) {

@@ -43,8 +43,8 @@ Nodes nodes_of(const Plan& plan);
 // Whether Megatron Core's optimizer asks that copies of the model share its state out: with small averages, with a part of it on the host
 // and with weights in fp8 (optimizer_config.py, __post_init__; arguments.py, fp8_param_gather).
 bool optimizer_must_share(const Plan& plan);
-// Whether any copies of the model are there that could.
-bool has_copies(const Plan& plan);
+// Whether any copies of the model, or of its experts alone, are there that could.
+bool has_copies(const Model& model, const Plan& plan);
 // Tensor-parallel layers of experts train with sequence parallelism alone (moe_layer.py, forward).
 bool experts_split_sequences(const Model& model, const Plan& plan);
 // Whether copies of the experts, too, can be divided into so many groups that share them out (parallel_state.py).

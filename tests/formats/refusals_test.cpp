@@ -159,6 +159,41 @@ TEST_CASE("pipelines: names of schedules; a program without stages has more copi
     CHECK(writes(written_job("deepspeed", R"({"context_parallel": 2, "tensor_parallel": 1})"), "\"data_parallel_size\": 8\n"));
 }
 
+TEST_CASE("what a program does by itself is listed where the plan has it otherwise") {
+    const char* whole = R"({"tensor_parallel": 1, "zero": "none"})";
+    CHECK(lists(written_job("deepspeed", whole), "choice.zero.none"));  // in bf16 its optimizer divides its state
+    CHECK_FALSE(lists(written_job("deepspeed", R"({"tensor_parallel": 1, "zero": "none", "precision": "fp16"})"), "choice.zero.none"));
+    for (const char* format : {"deepspeed", "accelerate"}) {
+        CHECK(lists(written_job(format, whole), "choice.recompute.none"));  // the training program's own
+        const char* experts = R"({"model": "mixtral-8x7b", "expert_tensor_parallel": 1})";
+        CHECK(lists(written_job(format, experts), "field.expert_tensor_parallel"));
+    }
+    CHECK(lists(written_job("nanotron", R"({"pipeline_parallel": 2})"), "field.layout"));  // it divides the layers by what they cost
+    CHECK_FALSE(lists(written_job("nanotron", R"({"pipeline_parallel": 2, "layout": "weights"})"), "field.layout"));
+    // one copy of the rest, two of the experts, whose state is divided
+    const char* two = R"({"model": "mixtral-8x7b", "gpus": 4, "tensor_parallel": 4, "expert_parallel": 2, "zero": "none",
+        "moments": "16-bit"})";
+    for (const char* format : {"megatron", "bridge"}) CHECK(lists(written_job(format, two), "choice.zero.none"));
+}
+
+TEST_CASE("torchtitan's and recipes' layers are read as they are divided") {
+    const std::string titan =
+        "model.name = \"llama3\"\nmodel.flavor = \"8B\"\nparallelism.pipeline_parallel_degree = 2\n"
+        "parallelism.pipeline_parallel_schedule = \"1F1B\"\nparallelism.pipeline_parallel_last_stage_less_layers = 0\n";
+    const auto layers = [&](const char* each, const char* first) {
+        return tests::some(tests::first_of(titan + "parallelism.pipeline_parallel_layers_per_stage = " + each + "\n" +
+                                           "parallelism.pipeline_parallel_first_stage_less_layers = " + first + "\n"),
+                           {"layout", "virtual_stages", "count_embedding_as_layer"});
+    };
+    CHECK(layers("16", "0") == "layout=\"equal\" virtual_stages=1 count_embedding_as_layer=false");
+    CHECK(layers("16", "1") == "layout=? virtual_stages=1 count_embedding_as_layer=?");  // 33 do not divide
+    // Megatron-Bridge: a recipe's list is taken away
+    const std::string bridge =
+        "model.pipeline_model_parallel_size = 2\nmodel.seq_length = 4096\nmodel.pipeline_model_parallel_layout = null\n";
+    CHECK(tests::some(tests::first_of(bridge), {"layout"}) == "layout=\"equal\"");
+    CHECK(tests::some(tests::first_of("model.pipeline_model_parallel_size = 2\nmodel.seq_length = 4096\n"), {"layout"}) == "layout=?");
+}
+
 TEST_CASE("torchtitan: groups of experts are made of what shares a copy out") {
     const char* whole = R"({"model": "qwen3-30b-a3b", "tensor_parallel": 1, "expert_parallel": 8, "zero": "none"})";
     for (const char* line : {"data_parallel_replicate_degree = 1\n", "data_parallel_shard_degree = 16\n"})

@@ -145,9 +145,9 @@ model:
     tie_word_embeddings: false
     vocab_size: 128256
 )");
-    CHECK(lacks(answer) == "framework export.left_out.config");
+    CHECK(lacks(answer) == "layout framework export.left_out.config");
     CHECK(lacks(exported("nanotron", R"({"model": "mixtral-8x7b", "virtual_stages": 2, "framework": "nanotron"})")) ==
-          "virtual_stages zero export.left_out.model");
+          "virtual_stages layout zero export.left_out.model");
 }
 
 TEST_CASE("DeepSpeed: the whole file") {
@@ -175,7 +175,7 @@ TEST_CASE("DeepSpeed: the whole file") {
     }
 }
 )");
-    CHECK(lacks(answer) == "gpus sequence_length shard_replicas export.left_out.model");
+    CHECK(lacks(answer) == "gpus sequence_length recompute shard_replicas export.left_out.model");
 }
 
 TEST_CASE("accelerate: FSDP, DeepSpeed for the optimizer's state alone, DDP") {
