@@ -205,13 +205,12 @@ Export megatron_script(const Job& job) {
     // Both kinds of FSDP want several connections (arguments.py refuses this setting there), and so do tokens that travel beneath other
     // work, where no tensor- or context-parallel group needs the one.
     const bool several = job.plan.expert_overlap && job.plan.tensor_parallel * job.plan.context_parallel == 1;
-    if (job.plan.zero == Zero::none || job.plan.zero == Zero::optimizer)
-        script.text += joined({"export CUDA_DEVICE_MAX_CONNECTIONS=", several ? "32" : "1", "\n"});
+    MegatronArguments all(job);
+    if (!megatron_has_fsdp(all)) script.text += joined({"export CUDA_DEVICE_MAX_CONNECTIONS=", several ? "32" : "1", "\n"});
     if (slurm)
         add_slurm_variables(script, job.exported, job.plan);
     else
         add_variables(script, job.plan);
-    MegatronArguments all(job);
     for (const MegatronRow& row : kMegatronModelRows) row.write(all, row.field);
     script.text += "\n" + megatron_array("MODEL_ARGS", std::exchange(all.lines, {}));
     for (const MegatronRow& row : kMegatronPlanRows)

@@ -49,6 +49,7 @@ struct MegatronRow {
 };
 extern const std::span<const MegatronRow> kMegatronModelRows, kMegatronPlanRows;
 // Of what the copies of the model share out.
+bool megatron_has_fsdp(const MegatronArguments& to);
 bool megatron_has_small_moments(const MegatronArguments& to);
 bool megatron_offloads(const MegatronArguments& to);
 bool megatron_has_fp8_weights(const MegatronArguments& to);

@@ -8,6 +8,9 @@ namespace fourfold {
 static bool is_muon(const MegatronArguments& to) { return to.plan.optimizer == Optimizer::muon && to.is_from(16); }
 static bool is_older_muon(const MegatronArguments& to) { return is_muon(to) && !to.is_from(19); }
 
+bool megatron_has_fsdp(const MegatronArguments& to) {
+    return to.plan.shards_gradients() && !is_muon(to) && (to.knows("--use-megatron-fsdp") || to.knows("--use-custom-fsdp"));
+}
 // Averages of fewer bits, and a part of them in host memory, are Adam's alone (optimizer_config.py, __post_init__). The weights of the
 // distributed optimizer alone are in fp8 (arguments.py).
 bool megatron_has_small_moments(const MegatronArguments& to) { return to.plan.moments != Moments::fp32 && !is_muon(to); }
@@ -41,7 +44,7 @@ void megatron_zero(MegatronArguments& to, std::string_view) {
         case Zero::gradients:
         case Zero::weights:
             to.flag("--use-distributed-optimizer");  // arguments.py of 0.12 and 0.13 asserts it, and optimizer_config.py of all
-            if (!to.knows("--use-megatron-fsdp") && !to.knows("--use-custom-fsdp")) return to.leave_field("zero");
+            if (!megatron_has_fsdp(to)) return to.leave_field("zero");
             to.flag(to.knows("--use-megatron-fsdp") ? "--use-megatron-fsdp" : "--use-custom-fsdp");  // its older name
             to.flag("--data-parallel-sharding-strategy", to.plan.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
             if (to.knows("--ckpt-format")) to.flag("--ckpt-format", "fsdp_dtensor");  // arguments.py asserts it

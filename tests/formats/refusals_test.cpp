@@ -133,6 +133,8 @@ TEST_CASE("modules that the model has not are not computed again") {
 
 TEST_CASE("before Megatron-LM had FSDP, the optimizer's state at least is shared out") {
     const Json older = written_job("megatron", R"({"zero": "weights"})", "0.11");
+    CHECK(writes(older, "CUDA_DEVICE_MAX_CONNECTIONS=1\n"));  // which FSDP alone excludes, and a split layer needs
+    CHECK(writes(written_job("megatron", R"({"zero": "weights", "optimizer": "muon"})"), "CUDA_DEVICE_MAX_CONNECTIONS=1\n"));
     CHECK((writes(older, "--use-distributed-optimizer\n") && writes(older, "--overlap-param-gather\n") && lists(older, "field.zero")));
 }
 
