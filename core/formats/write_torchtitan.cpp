@@ -56,8 +56,9 @@ void write_sharding(To& to, Name field) {
     const std::int64_t copies = p.data_parallel();
     // groups of experts are made of what shares a copy out (ParallelDims)
     const std::int64_t experts = p.expert_parallel * p.expert_tensor_parallel, shares = copies / p.shard_replicas;
-    const bool whole = p.zero == Zero::none && p.model_parallel() == 1 && experts == 1;
-    const bool fits = copies % p.shard_replicas == 0 && shares * p.tensor_parallel * p.context_parallel % experts == 0;
+    const bool alone = p.model_parallel() == 1 && experts == 1, shared = shares * p.context_parallel > 1;
+    const bool whole = p.zero == Zero::none && alone;
+    const bool fits = copies % p.shard_replicas == 0 && (shared || alone) && shares * p.tensor_parallel * p.context_parallel % experts == 0;
     const std::int64_t replicas = whole ? copies : p.zero != Zero::none && fits ? p.shard_replicas : 1;
     to.put("parallelism.data_parallel_replicate_degree", replicas);
     to.put("parallelism.data_parallel_shard_degree", copies / replicas);

@@ -200,6 +200,9 @@ TEST_CASE("torchtitan: groups of experts are made of what shares a copy out") {
     const char* whole = R"({"model": "qwen3-30b-a3b", "tensor_parallel": 1, "expert_parallel": 8, "zero": "none"})";
     for (const char* line : {"data_parallel_replicate_degree = 1\n", "data_parallel_shard_degree = 16\n"})
         CHECK(writes(written_job("torchtitan", whole), line));
+    // whole copies beside a split layer
+    const Json copied = written_job("torchtitan", R"({"gpus": 4, "tensor_parallel": 2, "zero": "gradients", "shard_replicas": 2})");
+    CHECK((writes(copied, "data_parallel_replicate_degree = 1\n") && lists(copied, "field.shard_replicas")));
     const Json hybrid = written_job("torchtitan", R"({"model": "qwen3-30b-a3b", "tensor_parallel": 1, "expert_parallel": 8,
         "zero": "weights", "shard_replicas": 4})");
     CHECK((writes(hybrid, "data_parallel_shard_degree = 16\n") && lists(hybrid, "field.shard_replicas")));
