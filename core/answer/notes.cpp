@@ -132,7 +132,8 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
         assumed.add("assumed.no_sharding", "zero");
     if (is_packed(p) && job.model.experts.count > 0 && row_of(p.framework).joins_experts)
         assumed.add("assumed.packed_experts", "frozen_weights");
-    if (job.model.linear.any()) assumed.add("assumed.linear_attention", "framework");
+    constexpr const char* kMixers[] = {"assumed.linear_attention", "assumed.state_space", "assumed.delta_attention"};  // by Mixer
+    if (job.model.linear.any()) assumed.add(kMixers[static_cast<std::size_t>(job.model.linear.kind)], "framework");
     assumed.add(kAttention[static_cast<std::size_t>(f.attention)], "attention");
     const auto loss = static_cast<std::size_t>(f.loss);
     assumed.add(Text(kLoss[loss]).with("bytes", loss_bytes(job.model, p, f.loss).at_worst), "loss");

@@ -79,6 +79,7 @@ static void write_linear(To& to, Name) {
     const LinearAttention& linear = to.model.linear;
     to.when(to.model.attention_gate, "--attention-output-gate");
     if (!linear.any()) return;
+    if (linear.kind != Mixer::delta) return to.leave_out("export.left_out.mixers");
     to.flag("--experimental-attention-variant", "gated_delta_net");
     if (!to.knows("--experimental-attention-variant")) return;
     if (const std::int64_t every = full_attention_every(linear); every > 0)

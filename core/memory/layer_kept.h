@@ -54,9 +54,18 @@ class LayerKept : Symbols<N> {
     // In the backward pass of linear attention, beside what was kept: states at the start of every chunk and their gradients; queries,
     // keys, values as the chunks see them, and all gradients up to that of the first matrix' output.
     [[gnu::noinline]] N linear_backward() const {
-        const N states = 2 * L::linear_key_dim() * L::linear_value_dim() / kDeltaChunk;
-        return 2 * tokens() / t() *
-               (L::linear_heads() * (states + 3 * L::linear_key_dim()) + 6 * L::linear_values() + 2 * L::linear_mixed() + L::linear_in());
+        const N heads = L::linear_heads(), key = L::linear_key_dim(), value = L::linear_value_dim();
+        const double C = as_double(m_.linear.chunk);
+        const N states = 2 * key * value / C;
+        // in 32 bits states and their gradients, then both again in 16, and the products of each group's keys and queries; what is computed
+        // again, and the gradients (mamba_ssm, ops/triton/ssd_combined.py)
+        if (m_.linear.is_mamba())
+            return 2 * tokens() / t() *
+                   (heads * (3 * states + 2 * C / L::heads_of_group()) + 3 * L::linear_values() + 2 * L::linear_mixed() + L::linear_in());
+        // the decay of each value in 32 bits, and four more for keys, three for values; gradients of queries, keys and decay in 32 bits, of
+        // values twice, and of both products of a chunk (flash-linear-attention, ops/kda/chunk_bwd.py)
+        if (m_.linear.is_kimi()) return 2 * tokens() / t() * heads * (states + 11 * key + 6 * value + 4 * C);
+        return 2 * tokens() / t() * (heads * (states + 3 * key) + 6 * L::linear_values() + 2 * L::linear_mixed() + L::linear_in());
     }
     N tiles() const { return number("n_t", "feed_forward_tiles", "", as_double(p_.feed_forward_tiles)); }
 
@@ -174,10 +183,23 @@ class LayerKept : Symbols<N> {
     // its norm; for each token and head of the values the inverse that couples it with its chunk, and its gates. Megatron keeps queries
     // and keys before they are repeated, too, and the norm's output before the gate.
     [[gnu::noinline]] N linear_kept() const {
+        if (m_.linear.is_mamba()) return state_space_kept();
         constexpr double kGates = 7;  // values of 16 bits: the decay in 32 bits before and behind its sum, softplus' input, beta
         const N mixed = row_.single_operations ? L::linear_mixed() : 2 * L::linear_mixed();
-        return 2 * tokens() / t() *
-               (mixed + 4 * L::linear_values() + L::linear_heads() * (2 * L::linear_key_dim() + (kDeltaChunk + kGates)));
+        const N key = L::linear_key_dim();
+        const double C = as_double(m_.linear.chunk);
+        if (!m_.linear.is_kimi()) return 2 * tokens() / t() * (mixed + 4 * L::linear_values() + L::linear_heads() * (2 * key + (C + kGates)));
+        // the raw decay, both products of a chunk, lengths of queries and keys in 32 bits, beta; the insides of both gates (flash-linear-
+        // attention, ops/kda/chunk.py, layers/kda.py)
+        constexpr double kLengths = 6;
+        return 2 * tokens() / t() * (mixed + 4 * L::linear_values() + L::linear_heads() * (3 * key + (2 * C + kLengths))) +
+               4 * tokens() * L::linear_value_dim();
+    }
+    // What the first matrix writes, and what the scan does: the convolution and all states are computed again, in transformers the norm,
+    // too. (mamba_ssm, ops/triton/ssd_combined.py, MambaSplitConv1dScanCombinedFn; transformers hands it norm and last matrix,
+    // modeling_bamba.py; Megatron-LM has both behind it, core/ssm/mamba_mixer.py: the norm keeps what it reads, the last matrix, too)
+    [[gnu::noinline]] N state_space_kept() const {
+        return 2 * tokens() / t() * (L::linear_in() + (row_.single_operations ? 1 : 3) * L::linear_values());
     }
 
     // A second time: an adapter's own, or in another order.

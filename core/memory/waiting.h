@@ -16,7 +16,7 @@ class WaitingForWeights : Symbols<N> {
     // no weight gradient; those of adapters are small, and computed with their input's.)
     N bytes(double each) const {
         N attention = waiting_attention(each);
-        if (L::has_linear()) attention = L::averaged(attention, each * tokens() * (L::linear_in() + L::linear_values()) / t());
+        if (L::has_linear()) attention = L::averaged(attention, each * tokens() * L::linear_passed() / t());
         N sum = (attention + 4 * each * split_tokens() * h()) * alive_.waiting();
         if (stage_.dense.waiting > 0)
             sum = sum +

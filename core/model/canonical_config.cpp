@@ -10,7 +10,10 @@ namespace fourfold {
 static void write_experts(const Model& model, const ExpertFamily& family, Object& config) {
     const Experts& experts = model.experts;
     config.add(family.count_key, experts.count);
-    if (experts.count == 0) return;
+    if (experts.count == 0) {
+        if (is_shared_alone(family)) config.add("shared_expert_intermediate_size", model.ffn);
+        return;
+    }
     config.add("num_experts_per_tok", experts.per_token);
     if (experts.groups > 0 || family.usual.groups > 0)
         config.add("n_group", std::max<std::int64_t>(experts.groups, 1))

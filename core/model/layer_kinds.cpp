@@ -1,9 +1,12 @@
 // Based on the configuration classes of Hugging Face transformers (models/*/configuration_*.py; configuration_utils.py:
 // ALLOWED_LAYER_TYPES): layer_types decides where it is given; otherwise sliding_window_pattern, or, for Qwen, max_window_layers; for
-// layers with linear attention, full_attention_interval (configuration_qwen3_next.py, configuration_qwen3_5.py).
+// layers with linear attention, full_attention_interval (configuration_qwen3_next.py, configuration_qwen3_5.py). Mixers of other kinds:
+// mixers.cpp.
 #include "model/layer_kinds.h"
 
 #include <algorithm>
+
+#include "model/mixers.h"
 
 namespace fourfold {
 
@@ -11,7 +14,6 @@ namespace {
 
 constexpr std::string_view kWindow[] = {"sliding_window"};
 constexpr std::string_view kChunk[] = {"attention_chunk_size"};
-constexpr std::string_view kTypes[] = {"layer_types"};
 constexpr std::string_view kPattern[] = {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers",
                                          "no_rope_layer_interval"};
 constexpr std::string_view kFullLayers[] = {"max_window_layers"};
@@ -58,7 +60,7 @@ std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, Mode
     for (std::int64_t i = 0; i < model.layers; ++i) {
         const Json& one = types[static_cast<std::size_t>(i)];
         const bool window = one == "sliding_attention" || one == "chunked_attention";
-        const bool linear = model.linear.any() && one == "linear_attention";
+        const bool linear = model.linear.any() && (one == "linear_attention" || (model.linear.is_mamba() && one == "mamba"));
         if (model.linear.any()) model.linear.layers.push_back(linear ? 1 : 0);
         if (!window && !linear && one != "full_attention" && one != "attention") {
             read.problem(kTypes[0], "unsupported", shown(one),
@@ -105,6 +107,8 @@ void read_layer_kinds(ConfigReader& read, const Recognised& recognised, const Js
     }
     const bool linear = recognised.family->has(linear_attention);
     if (linear) read_linear(read, recognised, model);
+    if (recognised.family->has(state_space) || recognised.family->has(delta_attention))
+        apart(read_mixer)(read, *recognised.family, config, model);
     std::string_view name;
     if (const Json* types = read.find(kTypes, name))
         window.layers = read_types(read, *types, model);
@@ -121,6 +125,7 @@ void read_layer_kinds(ConfigReader& read, const Recognised& recognised, const Js
 void write_layer_kinds(const Model& model, const Family* family, Object& config) {
     const AttentionWindow& window = model.window;
     const WindowDefaults* usual = family == nullptr ? nullptr : family->window;
+    if (family != nullptr && (family->has(state_space) || model.linear.is_kimi())) return apart(write_mixer)(model, config);
     for (const LinearKey& one : kLinearKeys)
         if (model.linear.any()) config.add(one.key.data(), model.linear.*one.value);
     if (window.tokens > 0) {

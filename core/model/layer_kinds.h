@@ -5,6 +5,9 @@
 
 namespace fourfold {
 
+// A kind for each layer; transformers calls the list of Bamba and Granite 4.0 by the second name, too.
+inline constexpr std::string_view kTypes[] = {"layer_types", "layers_block_type"};
+
 // Fills model.window and model.linear; what no formula covers becomes a problem or an assumption.
 void read_layer_kinds(ConfigReader& read, const Recognised& recognised, const Json& config, Model& model, ImportReport& report);
 

@@ -251,6 +251,8 @@ void read_experts(ConfigReader& read, const Recognised& recognised, Model& model
     const auto layers = static_cast<std::int64_t>(model.expert_layers.size());
     const bool no_dense = experts.ffn > 0 && model.expert_layers.count() == layers;
     if (!read.has(kFfn)) model.ffn = no_dense ? experts.ffn : read.required(kFfn, kFfnRange);
+    if (experts.count == 0 && is_shared_alone(*recognised.family->experts))
+        model.ffn = read.optional(kSharedFfn, kFfnRange, usual.shared_ffn, class_default(model));
     if (model.expert_layers.count() == 0) {
         experts = {};
         model.expert_layers = {};

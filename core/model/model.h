@@ -39,10 +39,14 @@ struct AttentionWindow {
     std::vector<std::uint8_t> layers;  // per layer, 1 = with the window; empty = none
 };
 
-// Tokens that the kernels of linear attention work on at once (flash-linear-attention, ops/gated_delta_rule/chunk.py).
-inline constexpr double kDeltaChunk = 64;
-// Layers whose attention is a gated delta rule, which keeps a state of one size instead of all keys and values (S. Yang et al., arXiv
-// 2412.06464; Qwen3-Next, Qwen3.5): value_heads = 0 means that there are none.
+// What such a layer has in the place of attention to all earlier tokens. Each keeps a state of one size instead of their keys and values:
+//   delta  a gated delta rule (S. Yang et al., arXiv 2412.06464; Qwen3-Next, Qwen3.5)
+//   mamba  a state space (Mamba-2: T. Dao, A. Gu, arXiv 2405.21060; Bamba, Granite 4.0 H): its B are keys, its C queries, its x values, its
+//          groups heads of keys, its d_state their width (transformers, models/bamba/modular_bamba.py, BambaMixer)
+//   kimi   a delta rule with a decay for each value of a key, whose gates come from two matrices of a low rank, the width of a head (Kimi
+//          Linear, arXiv 2510.26692; flash-linear-attention, fla/layers/kda.py)
+enum class Mixer : std::uint8_t { delta, mamba, kimi };
+// Layers with one of these, which are all called linear attention here: value_heads = 0 means that there are none.
 struct LinearAttention {
     std::int64_t key_heads = 0;        // of queries, and of keys
     std::int64_t value_heads = 0;      // of values and output; a multiple of key_heads
@@ -51,12 +55,21 @@ struct LinearAttention {
     std::int64_t taps = 0;             // tokens that its convolution reads, the token itself among them
     std::vector<std::uint8_t> layers;  // per layer, 1 = linear
     std::int64_t count = 0;            // of them
+    Mixer kind = Mixer::delta;
+    std::int64_t chunk = 64;  // tokens that its kernels work on at once (flash-linear-attention, ops/gated_delta_rule/chunk.py)
+    bool bias = false;        // of the convolution
 
     bool any() const { return value_heads > 0; }
+    bool is_mamba() const { return kind == Mixer::mamba; }
+    bool is_kimi() const { return kind == Mixer::kimi; }
     std::int64_t keys() const { return key_heads * key_dim; }
     std::int64_t values() const { return value_heads * value_dim; }
-    std::int64_t in() const { return 2 * (keys() + values() + value_heads); }  // what its first matrix writes: with both gates and beta
-    std::int64_t mixed() const { return 2 * keys() + values(); }               // what its convolution reads
+    // What its first matrix writes: with both gates and beta; with one gate and the step; with beta and the insides of two gates.
+    std::int64_t in() const {
+        return is_kimi() ? mixed() + value_heads + 2 * value_dim : 2 * (keys() + values()) + (is_mamba() ? 1 : 2) * value_heads;
+    }
+    std::int64_t mixed() const { return 2 * keys() + values(); }                            // what its convolution reads
+    std::int64_t gates() const { return is_kimi() ? value_dim * (keys() + values()) : 0; }  // weights of its gates' second matrices
 };
 
 struct Model {

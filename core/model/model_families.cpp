@@ -25,6 +25,9 @@ static constexpr ExpertFamily kMiniMax{"num_local_experts", {256, 8, 0, 0, 0, 0}
 static constexpr ExpertFamily kErnie{"num_experts", {64, 6, 1536, 0, 2, 1}, false, true, false};
 static constexpr ExpertFamily kTrinity{"num_experts", {64, 6, 1408, 0, 2, 1}, false, true, false};
 
+static constexpr ExpertFamily kGraniteHybrid{"num_local_experts", {8, 2, 0, 1024, 0, 0}, false, false, false};
+static constexpr ExpertFamily kKimiLinear{"num_experts", {0, 0, 0, 0, 0, 0}, false, true, true};
+
 static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
     kQwenWindow{4096, 0, true}, kGptOssWindow{128, 2, false}, kLlama4Window{8192, 4, false}, kGivenWindow{0, 0, false},
     kFourthFull{4096, 4, false}, kTrinityWindow{1024, 4, false};
@@ -81,6 +84,9 @@ static constexpr Family kFamilies[] = {
     {"glm4", true, false, 2, 128, true, false, false, false, false, 4, nullptr, nullptr, glm_keys},
     {"exaone4", true, false, 0, 0, false, false, false, false, true, 2, nullptr, &kFourthFull},
     {"olmo3", true, false, 0, 0, false, false, false, false, true, 2, nullptr, &kFourthFull, whole_qk_norm | norms_in_32_bits},
+    {"granitemoehybrid", true, false, 0, 0, false, false, false, false, false, 2, &kGraniteHybrid, nullptr, state_space},
+    {"bamba", true, false, 8, 0, false, false, false, false, false, 2, nullptr, nullptr, state_space},
+    {"kimi_linear", true, false, 0, 0, false, false, false, false, true, 2, &kKimiLinear, nullptr, own_norms | delta_attention},
     {"afmoe", true, false, 0, 128, false, false, false, false, true, 4, &kTrinity, &kTrinityWindow, output_gate},
 };
 
@@ -95,10 +101,9 @@ static constexpr Unsupported kUnsupported[] = {
     {"ffn_config", "nested_feed_forward"},
     {"moe", "nested_feed_forward"},            // Mistral's own params.json
     {"block_configs", "nested_feed_forward"},  // Llama-Nemotron: widths of their own per layer
-    {"mamba_d_state", "state_space"},
     {"ssm_state_size", "state_space"},
     {"state_size", "state_space"},
-    {"linear_attn_config", "linear_attention"},
+    {"mamba_proj_bias", "state_space"},
     {"hc_count", "other_parts"},                     // Qwen3.8-Flash-Next: several streams between layers,
     {"ngram_size", "other_parts"},                   // embeddings of several tokens at once
     {"hidden_size_per_layer_input", "other_parts"},  // Gemma 3n, Gemma 4 E2B and E4B: an embedding for each layer
@@ -130,8 +135,8 @@ static bool is_set(const Json& config, std::string_view key) {
     return !value->is_number() || (*value != Json(0) && *value != Json(1));
 }
 
-// What some files say of nothing special: MiniMax-M2 that each layer's attention is
-// full; Granite 4.0 the sizes of state spaces where no layer has one; ERNIE 4.5 its experts, in all layers from moe_layer_start_index on.
+// What some files say of nothing special: MiniMax-M2 that each layer's attention is full; ERNIE 4.5 its experts, in all layers from
+// moe_layer_start_index on.
 static bool is_harmless(const Json& config, std::string_view key) {
     const auto says = [&](const char* name, const char* what) {
         const auto list = config.find(name);
@@ -142,7 +147,6 @@ static bool is_harmless(const Json& config, std::string_view key) {
         return value != config.end() && value->is_number_integer() ? value->get<std::int64_t>() : -1;
     };
     if (key == "attn_type_list") return !says("attn_type_list", "0");
-    if (key == "mamba_d_state") return !says("layer_types", "mamba");
     const std::int64_t last = number("moe_layer_end_index");
     return key == "moe_num_experts" && number("moe_k") > 0 && (last < 0 || last + 1 == number("num_hidden_layers"));
 }
@@ -211,7 +215,7 @@ Recognised recognise(const std::string& type, const Json& config) {
 // recurrent layers, state spaces or linear attention (transformers, models/*/configuration_*.py; flash-linear-attention, fla/models),
 // without "-" and "_". A short one is the whole type. One text, for the module is downloaded.
 static constexpr std::string_view kNotCounted =
-    ",mamba,jamba,nemotronh,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,linearattn,gla,"
+    ",mamba,jamba,nemotronh,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,linearattn,gla,kda,"
     "bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,wav2vec2,hubert,clip,siglip,";
 static constexpr std::size_t kFirstEncoder = kNotCounted.find("bert");
 
@@ -250,6 +254,8 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
     if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys), look);
     if (!family.latent()) look(kLatent);
     if (!family.has(linear_attention)) look({kLinear, "linear_attention"});
+    if (!family.has(state_space)) look({"mamba_d_state", "state_space"});
+    if (!family.has(delta_attention)) look({"linear_attn_config", "linear_attention"});
     std::for_each(std::begin(kUnsupported) + (family.has(llama4_keys) ? kOfLlama4 : 0), std::end(kUnsupported), look);
     return found;
 }

@@ -21,6 +21,8 @@ struct ExpertFamily {
     bool shared_gate, router_bias;
     bool latent;  // multi-head latent attention
 };
+// Where there are no experts, the shared one is the feed-forward part (transformers, models/granitemoehybrid/modular_granitemoehybrid.py).
+inline bool is_shared_alone(const ExpertFamily& family) { return family.usual.shared_ffn > 0 && !family.shared_gate; }
 
 // Sliding-window attention: the defaults of the configuration class.
 struct WindowDefaults {
@@ -50,7 +52,9 @@ enum Trait : std::uint32_t {
     own_norms = 65536,         // use_qk_norm says something else: of latents, or of norms without weights
     no_kv_key = 131072,        // no key for the heads of keys and values; others leave it out only by default
     qkv_key = 262144,          // qkv_bias says whether queries, keys and values have biases
-    llama4_keys = 524288
+    llama4_keys = 524288,
+    state_space = 1048576,     // some layers have a state space, by the keys of Bamba
+    delta_attention = 2097152  // some have Kimi's delta attention
 };
 
 struct Family {

@@ -25,9 +25,13 @@ static std::int64_t attention_parameters(const Model& m) {
 }
 
 // Two matrices; a convolution over each value that queries, keys and values have; a decay and its bias per head, and a norm over a head.
+// Mamba-2 has a third number per head, and a norm over all values; Kimi's the matrices of its gates, and a bias for each value of a key.
 static std::int64_t linear_attention_parameters(const Model& m) {
     const LinearAttention& l = m.linear;
-    return m.hidden * (l.in() + l.values()) + l.taps * l.mixed() + 2 * l.value_heads + l.value_dim;
+    const std::int64_t own = l.is_mamba()  ? 3 * l.value_heads + l.values()
+                             : l.is_kimi() ? l.value_heads + l.keys() + l.value_dim
+                                           : 2 * l.value_heads + l.value_dim;
+    return m.hidden * (l.in() + l.values()) + l.gates() + (l.taps + (l.bias ? 1 : 0)) * l.mixed() + own;
 }
 
 static std::int64_t feed_forward_parameters(const Model& m, std::int64_t width) {

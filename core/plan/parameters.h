@@ -20,6 +20,7 @@ enum class Weight {
     projection,
     linear_in,
     linear_out,
+    linear_gates,
     fc1,
     fc2,
     expert_fc1,
@@ -83,7 +84,7 @@ class Parameters : protected Symbols<N> {
         const double further = stage_.has_head ? m_.multi_token_layers : 0, expert = this->multi_token_is_expert() ? further : 0;
         const double plain = stage_.dense.held + further - expert, routing = stage_.experts.held + expert;
         N attention = together({Weight::query_down, Weight::query, Weight::kv_down, Weight::kv_up, Weight::qkv, Weight::projection});
-        if (L::has_linear()) attention = L::averaged(attention, together({Weight::linear_in, Weight::linear_out}));
+        if (L::has_linear()) attention = L::averaged(attention, together({Weight::linear_in, Weight::linear_out, Weight::linear_gates}));
         N all = (plain + routing) * attention;
         if (plain > 0) all = all + plain * together({Weight::fc1, Weight::fc2});
         if (routing > 0 && m_.experts.shared_ffn > 0) all = all + routing * together({Weight::shared_fc1, Weight::shared_fc2});
@@ -148,11 +149,17 @@ class Parameters : protected Symbols<N> {
         if (m_.attention_sinks) all = all + a() / t();
         return all;
     }
-    // The decay of each head has a factor and a bias. (Megatron-LM, core/ssm/gated_delta_net.py)
+    // The decay of each head has a factor and a bias (Megatron-LM, core/ssm/gated_delta_net.py). A state space's numbers and norm are split
+    // like its heads (mamba_mixer.py); of Kimi's first matrix the few columns of its gates' insides lie on every GPU (kda.py): not counted.
     [[gnu::noinline]] N linear_attention() {
-        return weight(Weight::linear_in, h() * L::linear_in() / t()) + weight(Weight::linear_out, L::linear_values() / t() * h()) +
-               (L::number("k_l", "linear_taps", "tokens", as_double(m_.linear.taps)) * L::linear_mixed() + 2 * L::linear_heads()) / t() +
-               L::linear_value_dim();
+        const LinearAttention& l = m_.linear;
+        const N heads = L::linear_heads(), taps = L::number("k_l", "linear_taps", "tokens", as_double(l.taps)),
+                width = L::linear_value_dim();
+        N all = weight(Weight::linear_in, h() * L::linear_in() / t()) + weight(Weight::linear_out, L::linear_values() / t() * h());
+        if (l.is_mamba()) return all + ((l.bias ? taps + 1 : taps) * L::linear_mixed() + 3 * heads + L::linear_values()) / t();
+        if (!l.is_kimi()) return all + (taps * L::linear_mixed() + 2 * heads) / t() + width;
+        all = all + weight(Weight::linear_gates, width * heads * (L::linear_key_dim() + width) / t());
+        return all + (taps * L::linear_mixed() + heads * (1 + L::linear_key_dim())) / t() + width;
     }
     N latent_attention() {
         const LatentAttention& l = m_.latent;

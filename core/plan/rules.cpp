@@ -92,6 +92,8 @@ static Text explain_split(Rule rule, const Model& m, const Plan& p) {
     const std::int64_t t = p.tensor_parallel, c = p.context_parallel, stages = p.pipeline_parallel;
     switch (rule) {
         case Rule::heads_divide:
+            if (m.heads % t == 0 && m.linear.is_mamba())
+                return Text("problem.heads_divide.groups").with("groups", m.linear.key_heads).with("tensor", t);
             return Text("problem.heads_divide").with("heads", m.heads % t == 0 ? m.linear.key_heads : m.heads).with("tensor", t);
         case Rule::kv_heads_divide:
             return Text("problem.kv_heads_divide").with("heads", m.kv_heads).with("tensor", t);

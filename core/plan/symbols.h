@@ -89,6 +89,13 @@ class Symbols {
     N linear_heads() const { return number("a_l", "linear_heads", "", as_double(m_.linear.value_heads)); }
     N linear_key_dim() const { return number("d_k", "linear_key_width", "values", as_double(m_.linear.key_dim)); }
     N linear_value_dim() const { return number("d_v", "linear_value_width", "values", as_double(m_.linear.value_dim)); }
+    N linear_chunk() const { return number("C_t", "chunk_of_tokens", "tokens", as_double(m_.linear.chunk)); }
+    N heads_of_group() const { return number("n_g", "heads_of_group", "", as_double(m_.linear.value_heads / m_.linear.key_heads)); }
+    // What all of its matrices write but the last, and what that reads.
+    [[gnu::noinline]] N linear_passed() const {
+        const N both = linear_in() + linear_values();
+        return m_.linear.is_kimi() ? both + linear_heads() * (linear_key_dim() + linear_value_dim()) : both;
+    }
     // Of both kinds of layers, the average.
     [[gnu::noinline]] N averaged(const N& full, const N& linear) const { return (1 - linear_part()) * full + linear_part() * linear; }
     bool latent() const { return m_.latent.kv_rank > 0; }

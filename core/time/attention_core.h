@@ -56,17 +56,19 @@ class AttentionCore : TimeSymbols<N> {
         layer.attention_backward = attention("A_b", "attention_backward", 2 * flop / rate + bytes_backward / memory);
         if (p_.recomputes(core_attn)) layer.recomputed = flop / rate / 2 + bytes_forward / memory;
     }
-    // Of a chunk of C tokens and a head: products of keys with each other and with queries, of both with values, and with the state.
+    // Of a chunk of C tokens and a head: products of keys with each other and with queries, of both with values, and with the state; of a
+    // state space the products of a group's keys and queries, those with values, and of both with the state.
     // Kernels of different chunks run side by side, but for the one that hands the states over. What stands there becomes the average over
     // all layers, wherever those of either kind lie.
     [[gnu::noinline]] void average_with_linear(LayerTimeOf<N>& layer) const {
-        using std::max;
-        const N k = L::linear_key_dim(), v = L::linear_value_dim(), C = number("C_t", "chunk_of_tokens", "tokens", kDeltaChunk);
-        const N flop =
-            named<N>({"O_l", "linear_operations", "flop"}, 2 * T::M_ * L::linear_heads() / t_ * (3 * k * v + C * (3 * k + 2 * v)));
-        const N one = named<N>({"A_0", "linear_side_by_side", "seconds"}, flop / (on_.of(kLinearRate) * on_.of(&Machine::processors)));
-        const N scan = on_.of(kLinearScan), steps = L::s() / (L::c() * C) * on_.of(kLinearStep);
-        const N each = named<N>({"A_l", "linear_forward", "seconds"}, (1 - scan) * one + max(scan * one, steps));
+        const N k = L::linear_key_dim(), v = L::linear_value_dim(), C = L::linear_chunk();
+        const bool mamba = m_.linear.is_mamba();
+        const N head = mamba ? 2 * k * v + C * (v + k / L::heads_of_group()) : 3 * k * v + C * (3 * k + 2 * v);
+        const N flop = named<N>({"O_l", "linear_operations", "flop"}, 2 * T::M_ * L::linear_heads() / t_ * head);
+        const N one = named<N>({"A_0", "linear_side_by_side", "seconds"},
+                               flop / (on_.of(m_.linear.is_kimi() ? kKimiRate : kLinearRate) * on_.of(&Machine::processors)));
+        const N each =
+            named<N>({"A_l", "linear_forward", "seconds"}, mamba ? one + states(L::linear_heads() * k * v / C) : handed_on(one, C));
         if (p_.recomputes(core_attn)) layer.recomputed = (1 - L::linear_part()) * layer.recomputed;
         layer.attention_forward = named<N>({"T_f", "all_attention_forward", "seconds"}, L::averaged(cited(layer.attention_forward), each));
         layer.attention_backward = named<N>({"T_b", "all_attention_backward", "seconds"},
@@ -79,6 +81,14 @@ class AttentionCore : TimeSymbols<N> {
     using L::as_double, L::m_, L::p_, L::number;
     using T::on_, T::t_, T::nope, T::rope, T::value_width;
 
+    // A part of the time hands a state from chunk to chunk, one after another.
+    N handed_on(const N& one, const N& chunk) const {
+        using std::max;
+        const N scan = on_.of(kLinearScan);
+        return (1 - scan) * one + max(scan * one, L::s() / (L::c() * chunk) * on_.of(kLinearStep));
+    }
+    // Of a state space a kernel writes the state of each chunk, one adds up earlier ones, and one reads the sum.
+    N states(const N& each_token) const { return on_.of(kChunkStateBytes) * T::M_ * each_token / (t_ * on_.memory()); }
     // PyTorch takes another kernel where it is given a mask, which computes every score.
     [[gnu::noinline]] void masked(LayerTimeOf<N>& layer, const N& operations) const {
         const N rate = named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(kMaskedRate) * on_.peak_16());

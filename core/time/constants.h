@@ -57,10 +57,20 @@ inline constexpr Constant kLinearRate{{"R_p", "linear_rate", "flop_per_s"}, 780e
 inline constexpr Constant kLinearScan{{"x_s", "linear_scan_part", ""}, 0.2};
 inline constexpr Constant kLinearStep{{"l_s", "linear_step", "seconds"}, 1.25e-6};
 inline constexpr Constant kLinearBackward{{"o_l", "linear_backward", ""}, 3.2};
+// The same of Kimi's delta attention. (measured by others: 405e9 forward, heads of 128, on H20, MoonshotAI/FlashKDA 9f54414,
+// BENCHMARK_H20.md, column fla_chunk_kda; the backward pass takes 3.3 times as long, BENCHMARK_TRAIN_RTX5090.md.) That of a state space is
+// taken for linear attention's: no benchmark of mamba_ssm's kernels gives one. (assumed)
+inline constexpr Constant kKimiRate{{"R_p", "kimi_rate", "flop_per_s"}, 405e9};
+// A state space: bytes moved for each value of a chunk's state: written and read in 32 bits, their sum in 16. (counted: mamba_ssm,
+// ops/triton/ssd_combined.py)
+inline constexpr Constant kChunkStateBytes{{"i_s", "state_bytes", "bytes"}, 12};
 // Beside them, values of 16 bits read and written per value that the first matrix writes: convolution, norms of queries and keys, copies
 // for the heads of the values, norm and gate of the output. (counted: Megatron-LM, core/ssm/gated_delta_net.py)
 inline constexpr Constant kLinearValues[] = {{{"i_vf", "linear_values_forward", "values"}, 8},
                                              {{"i_vb", "linear_values_backward", "values"}, 13}};
+// The same of a state space, with what its scan reads and writes of x and z. (counted: mamba_ssm, ops/triton/ssd_combined.py)
+inline constexpr Constant kStateValues[] = {{{"i_vf", "linear_values_forward", "values"}, 4.5},
+                                            {{"i_vb", "linear_values_backward", "values"}, 12}};
 // Ring attention: bytes moved to rescale a value of a partial result, four numbers of 32 bits. (counted)
 inline constexpr Constant kRescale{{"i_c", "rescale_bytes", "bytes"}, 16};
 

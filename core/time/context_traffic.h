@@ -26,7 +26,7 @@ class ContextTraffic : TimeSymbols<N> {
         else
             ring(layer);
         if (!L::has_linear()) return;
-        const N linear = swaps((L::linear_in() + L::linear_values()) / t_);
+        const N linear = swaps(L::linear_passed() / t_);
         for (N* one : {&layer.context_forward, &layer.context_backward}) *one = L::averaged(*one, linear);
     }
 

@@ -55,7 +55,8 @@ class ElementWise : TimeSymbols<N> {
     [[gnu::noinline]] N bytes(Direction direction, bool expert) const {
         const N norms = norm_values(direction);
         N heads = single() ? single_head_values(direction, norms) : head_values();
-        if (L::has_linear()) heads = L::averaged(heads, on_.of(kLinearValues[direction]) * L::linear_in());
+        if (L::has_linear())
+            heads = L::averaged(heads, on_.of((m_.linear.is_mamba() ? kStateValues : kLinearValues)[direction]) * L::linear_in());
         N whole = norms * h_ + on_.of(kResidual) * h_;
         if (m_.norms_per_layer != 2) whole = whole + (as_double(m_.norms_per_layer) / 2 - 1) * norms * h_;
         if (casts_weights(p_)) whole = whole + on_.of(kCastFlow[direction]) * h_;

@@ -27,9 +27,9 @@ namespace fourfold {
 namespace {
 
 // The weight matrices; those of experts are in transfers.h.
-constexpr Part kLinearIn{"i", "linear_in"}, kLinearOut{"j", "linear_out"}, kQkv{"q", "qkv"}, kOutput{"o", "attention_output"},
-    kUp{"u", "feed_forward_in"}, kDown{"d", "feed_forward_out"}, kQueryDown{"r", "query_down"}, kQuery{"q", "query"},
-    kKvDown{"l", "kv_down"}, kKvUp{"k", "kv_up"}, kSharedUp{"s", "shared_in"}, kSharedDown{"z", "shared_out"};
+constexpr Part kLinearIn{"i", "linear_in"}, kLinearOut{"j", "linear_out"}, kLinearGates{"g", "linear_gates"}, kQkv{"q", "qkv"},
+    kOutput{"o", "attention_output"}, kUp{"u", "feed_forward_in"}, kDown{"d", "feed_forward_out"}, kQueryDown{"r", "query_down"},
+    kQuery{"q", "query"}, kKvDown{"l", "kv_down"}, kKvUp{"k", "kv_up"}, kSharedUp{"s", "shared_in"}, kSharedDown{"z", "shared_out"};
 
 template <class N>
 class LayerCost : TimeSymbols<N> {
@@ -118,6 +118,10 @@ class LayerCost : TimeSymbols<N> {
         attention_matrices();
         part_ = L::linear_part();
         lost_.of(LayerMatrix::query, multiply(kLinearIn, M_, width(kLinearIn, L::linear_in() / t_), h_, true).forward);
+        if (m_.linear.is_kimi()) {
+            const N rank = L::linear_value_dim(), columns = L::linear_heads() * (L::linear_key_dim() + rank) / t_;
+            lost_.of(LayerMatrix::query, multiply(kLinearGates, M_, width(kLinearGates, columns), rank, false).forward);
+        }
         lost_.of(LayerMatrix::output, multiply(kLinearOut, M_, h_, width(kLinearOut, L::linear_values() / t_), false).forward);
         part_ = 1.0;
     }

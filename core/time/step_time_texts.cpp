@@ -30,6 +30,7 @@ const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(ite
 
 static Band band_on_gpus(const Model& model, const Plan& plan, const Machine& machine) {
     const FrameworkRow& row = row_of(plan.framework);
+    if (model.linear.kind != Mixer::delta) return {0.7, 2, "mixers", 0};  // assumed
     if (model.linear.any()) return {0.8, 1.9, "linear_attention", 8};
     if (row.band && row.band->of_all && machine.architecture <= Architecture::blackwell_ultra) return *row.band;
     if (plan.freezes()) return {0.65, 1.4, "adapters", 0};  // assumed

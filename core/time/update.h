@@ -36,8 +36,12 @@ inline double muon_flop(const Model& model, bool expert) {
                matrix(of(l.kv_rank), a * of(l.nope_dim + l.value_dim)) + matrix(a * of(l.value_dim), h);
     } else
         flop = 2 * matrix(h, a * of(model.head_dim)) + 2 * matrix(h, of(model.kv_heads * model.head_dim));
-    if (const double part = linear_part(model); part > 0)
-        flop = (1 - part) * flop + part * (matrix(h, of(model.linear.in())) + matrix(of(model.linear.values()), h));
+    if (const double part = linear_part(model); part > 0) {
+        const LinearAttention& linear = model.linear;
+        double own = matrix(h, of(linear.in())) + matrix(of(linear.values()), h);
+        if (linear.is_kimi()) own += matrix(of(linear.value_dim), of(linear.keys())) + matrix(of(linear.value_dim), of(linear.values()));
+        flop = (1 - part) * flop + part * own;
+    }
     const double matrices = model.gated ? 3 : 2;
     if (!expert) return flop + matrices * matrix(h, of(model.ffn));
     const Experts& e = model.experts;

@@ -270,6 +270,14 @@ export type Config = {
     linear_value_head_dim?: number;
     linear_conv_kernel_dim?: number; // tokens
     full_attention_interval?: number; // layers
+    mamba_n_heads?: number;
+    mamba_n_groups?: number;
+    mamba_d_state?: number;
+    mamba_d_head?: number;
+    mamba_d_conv?: number; // tokens
+    mamba_chunk_size?: number; // tokens
+    mamba_conv_bias?: boolean;
+    attn_layer_indices?: string;
     sliding_window?: number | null; // tokens
     use_sliding_window?: boolean;
     attention_chunk_size?: number; // tokens

@@ -1,0 +1,15 @@
+// The keys of a config that say the sizes of mixers other than attention and Qwen's linear attention, and which layers have them.
+#pragma once
+#include "model/config_reader.h"
+#include "model/model_families.h"
+
+namespace fourfold {
+
+// Fills model.linear, of a family with the trait state_space or delta_attention; the first one's layers stand in layer_types, where that is
+// given.
+void read_mixer(ConfigReader& read, const Family& family, const Json& config, Model& model);
+
+// The keys that give the same again, of such a family. No value is a list: a link holds them all.
+void write_mixer(const Model& model, Object& config);
+
+}  // namespace fourfold
