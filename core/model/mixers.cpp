@@ -23,12 +23,12 @@ struct MixerKey {
 constexpr MixerKey kMambaKeys[] = {{"mamba_n_heads", &LinearAttention::value_heads, 128, kSizes},
                                    {"mamba_n_groups", &LinearAttention::key_heads, 1, kSizes},
                                    {"mamba_d_state", &LinearAttention::key_dim, 256, kSizes},
-                                   {"mamba_d_conv", &LinearAttention::taps, 4, kSizes},
-                                   {"mamba_chunk_size", &LinearAttention::chunk, 256, kChunks}};
+                                   {"mamba_d_conv", &LinearAttention::taps, 4, kSizes}};
 constexpr MixerKey kKimiKeys[] = {{"linear_num_value_heads", &LinearAttention::value_heads, 0, kSizes},
                                   {"linear_value_head_dim", &LinearAttention::value_dim, 0, kSizes},
                                   {"linear_conv_kernel_dim", &LinearAttention::taps, 0, kSizes}};
-constexpr std::string_view kHeadWidth[] = {"mamba_d_head"}, kExpand[] = {"mamba_expand"}, kAttentionLayers[] = {"attn_layer_indices"};
+constexpr std::string_view kHeadWidth[] = {"mamba_d_head"}, kExpand[] = {"mamba_expand"}, kChunkSize[] = {"mamba_chunk_size"},
+                           kAttentionLayers[] = {"attn_layer_indices"};
 constexpr std::string_view kConvolutionBias = "mamba_conv_bias";
 constexpr const char* kKimi = "linear_attn_config";
 
@@ -69,6 +69,7 @@ void read_mamba(ConfigReader& read, Model& model) {
     linear.kind = Mixer::mamba;
     for (const MixerKey& one : kMambaKeys)
         linear.*one.value = read.optional(Names(&one.key, 1), one.range, one.usual, class_default(model));
+    linear.chunk = static_cast<std::int32_t>(read.optional(kChunkSize, kChunks, 256, class_default(model)));
     linear.bias = read.flag(kConvolutionBias, true);
     const Json* width = read.find(kHeadWidth, name);
     const std::int64_t inner = read.optional(kExpand, kExpands, 2) * model.hidden, heads = std::max<std::int64_t>(linear.value_heads, 1);
@@ -127,7 +128,7 @@ void write_mixer(const Model& model, Object& config) {
     const LinearAttention& linear = model.linear;
     if (linear.is_mamba()) {
         for (const MixerKey& one : kMambaKeys) config.add(one.key.data(), linear.*one.value);
-        config.add(kHeadWidth[0].data(), linear.value_dim);
+        config.add(kHeadWidth[0].data(), linear.value_dim).add(kChunkSize[0].data(), std::int64_t{linear.chunk});
         if (!linear.bias) config.add(kConvolutionBias.data(), false);
     }
     if (linear.is_kimi())

@@ -56,20 +56,17 @@ struct LinearAttention {
     std::vector<std::uint8_t> layers;  // per layer, 1 = linear
     std::int64_t count = 0;            // of them
     Mixer kind = Mixer::delta;
-    std::int64_t chunk = 64;  // tokens that its kernels work on at once (flash-linear-attention, ops/gated_delta_rule/chunk.py)
     bool bias = false;        // of the convolution
+    std::int32_t chunk = 64;  // tokens that its kernels work on at once (flash-linear-attention, ops/gated_delta_rule/chunk.py)
 
     bool any() const { return value_heads > 0; }
     bool is_mamba() const { return kind == Mixer::mamba; }
     bool is_kimi() const { return kind == Mixer::kimi; }
     std::int64_t keys() const { return key_heads * key_dim; }
     std::int64_t values() const { return value_heads * value_dim; }
-    // What its first matrix writes: with both gates and beta; with one gate and the step; with beta and the insides of two gates.
-    std::int64_t in() const {
-        return is_kimi() ? mixed() + value_heads + 2 * value_dim : 2 * (keys() + values()) + (is_mamba() ? 1 : 2) * value_heads;
-    }
-    std::int64_t mixed() const { return 2 * keys() + values(); }                            // what its convolution reads
-    std::int64_t gates() const { return is_kimi() ? value_dim * (keys() + values()) : 0; }  // weights of its gates' second matrices
+    std::int64_t in() const;     // what its first matrix writes
+    std::int64_t mixed() const;  // what its convolution reads
+    std::int64_t gates() const;  // weights of its gates' second matrices
 };
 
 struct Model {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/text.h"
 #include "model/config_reader.h"
@@ -127,6 +128,9 @@ static constexpr Unsupported kExpertKeys[] = {
 static constexpr Unsupported kLatent{"kv_lora_rank", "latent_unlike_type"};
 
 static constexpr std::string_view kLinear = "linear_num_key_heads";
+static constexpr std::pair<Trait, Unsupported> kMixerKeys[] = {{linear_attention, {kLinear, "linear_attention"}},
+                                                               {state_space, {"mamba_d_state", "state_space"}},
+                                                               {delta_attention, {"linear_attn_config", "linear_attention"}}};
 
 static bool is_set(const Json& config, std::string_view key) {
     const auto value = config.find(std::string(key));
@@ -253,9 +257,8 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
     if (const Unsupported whole = what_it_is(config); !whole.key.empty()) found.push_back(whole);
     if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys), look);
     if (!family.latent()) look(kLatent);
-    if (!family.has(linear_attention)) look({kLinear, "linear_attention"});
-    if (!family.has(state_space)) look({"mamba_d_state", "state_space"});
-    if (!family.has(delta_attention)) look({"linear_attn_config", "linear_attention"});
+    for (const auto& [trait, one] : kMixerKeys)
+        if (!family.has(trait)) look(one);
     std::for_each(std::begin(kUnsupported) + (family.has(llama4_keys) ? kOfLlama4 : 0), std::end(kUnsupported), look);
     return found;
 }

@@ -8,7 +8,7 @@ namespace fourfold {
 
 // Of a token with the states of linear attention: keys and queries with them, values into them, and what they forget. (A state space
 // forgets by one number for a head.)
-static double linear_weights(const Model& m) {
+[[gnu::noinline]] static double linear_weights(const Model& m) {
     const LinearAttention& l = m.linear;
     return number(m.hidden * (l.in() + l.values()) + l.gates() + l.taps * l.mixed() + (l.is_mamba() ? 2 : 4) * l.values() * l.key_dim);
 }

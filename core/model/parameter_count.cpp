@@ -4,6 +4,14 @@
 
 namespace fourfold {
 
+// (No part of many formulas: the module is downloaded.) With both gates and beta; with one gate and the step; with beta and the insides of
+// two gates.
+[[gnu::noinline]] std::int64_t LinearAttention::in() const {
+    return is_kimi() ? mixed() + value_heads + 2 * value_dim : 2 * (keys() + values()) + (is_mamba() ? 1 : 2) * value_heads;
+}
+[[gnu::noinline]] std::int64_t LinearAttention::mixed() const { return 2 * keys() + values(); }
+[[gnu::noinline]] std::int64_t LinearAttention::gates() const { return is_kimi() ? value_dim * (keys() + values()) : 0; }
+
 // Per value that a norm reads.
 static std::int64_t norm_parameters(const Model& m) { return m.layer_norm ? 2 : 1; }
 
@@ -26,7 +34,7 @@ static std::int64_t attention_parameters(const Model& m) {
 
 // Two matrices; a convolution over each value that queries, keys and values have; a decay and its bias per head, and a norm over a head.
 // Mamba-2 has a third number per head, and a norm over all values; Kimi's the matrices of its gates, and a bias for each value of a key.
-static std::int64_t linear_attention_parameters(const Model& m) {
+[[gnu::noinline]] static std::int64_t linear_attention_parameters(const Model& m) {
     const LinearAttention& l = m.linear;
     const std::int64_t own = l.is_mamba()  ? 3 * l.value_heads + l.values()
                              : l.is_kimi() ? l.value_heads + l.keys() + l.value_dim
@@ -49,9 +57,10 @@ std::int64_t parameter_count(const Model& m) {
     const std::int64_t norm = norm_parameters(m) * m.hidden;
     const std::int64_t positions = m.learned_positions ? m.max_positions * m.hidden : 0;
     const std::int64_t with_experts = m.expert_layers.count(), linear = m.linear.count;
-    return (m.layers - linear) * attention_parameters(m) + linear * linear_attention_parameters(m) + m.layers * (m.norms_per_layer * norm) +
-           with_experts * expert_layer_parameters(m) + (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) +
-           (m.embedding_norm ? 2 : 1) * norm + (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
+    return (m.layers - linear) * attention_parameters(m) + (linear > 0 ? linear * linear_attention_parameters(m) : 0) +
+           m.layers * (m.norms_per_layer * norm) + with_experts * expert_layer_parameters(m) +
+           (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) + (m.embedding_norm ? 2 : 1) * norm +
+           (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
 }
 
 std::int64_t active_parameters(const Model& m) {

@@ -22,8 +22,8 @@ Case mamba() {
                       .layers = {1, 1, 0, 1, 1, 0},
                       .count = 4,
                       .kind = Mixer::mamba,
-                      .chunk = 10,
-                      .bias = true};
+                      .bias = true,
+                      .chunk = 10};
     return c;
 }
 // 4 heads with keys of 8 and values of 5: queries, keys and values of 2 * 32 + 20 = 84; with beta and two insides of 5 the matrix
