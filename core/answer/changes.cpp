@@ -168,6 +168,14 @@ void propose_states(Proposals& propose, const Plan& plan) {
     }
     if (adds_up_whole_gradients(plan))
         propose.add("change.sync_each_micro_batch", "touches.gradients_often", [](Plan& p) { p.sync_each_micro_batch = Habit::on; });
+    // what FSDP leaves on the host is all of its share, optimizer and all; DeepSpeed's offload_param stands alone
+    if (row.deepest_zero == Zero::weights && plan.zero == Zero::weights && !plan.weights_offload) {
+        const bool alone = row.offloads_weights_alone || plan.optimizer_offload > 0;
+        propose.add(alone ? "change.weights_offload" : "change.all_offload", "touches.pcie_weights", [&](Plan& p) {
+            p.weights_offload = true;
+            if (!alone) p.optimizer_offload = 1;
+        });
+    }
     if (plan.shard_replicas > 1) propose.add("change.one_copy_of_shards", "touches.data_traffic", [](Plan& p) { p.shard_replicas = 1; });
     if (plan.gradients_in_fp32)
         propose.add("change.gradients_16_bit", "touches.gradient_digits", [](Plan& p) { p.gradients_in_fp32 = false; });

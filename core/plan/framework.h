@@ -94,6 +94,7 @@ struct FrameworkRow {
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
     bool fused_host_adam = true;                               // an offloaded optimizer's Adam is one loop (time/offload.h)
     bool casts_on_host = false;                                // gradients for the host, there from 16 to 32 bits (time/offload.h)
+    bool offloads_weights_alone = false;                       // to the host, while the optimizer stays (DeepSpeed: offload_param)
     bool hides_shards = true;                                  // the passes hide what ZeRO-1 and 2 send
     bool launches_ahead = false;                               // the CPU never waits for the GPU within a step (time/layer_time.cpp)
     bool joins_adapters = true;                                // one of LoRA for matrices that lie side by side (plan/adapters.h)

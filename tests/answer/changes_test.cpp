@@ -87,10 +87,10 @@ TEST_CASE("changes: each is one step, legal, and saves; first what makes it fit,
             lost = change.lost_seconds;
         } else {
             const bool free = change.lost_seconds <= 0.001 * now.seconds;
-            const double here = free ? INFINITY : change.saved_bytes / change.lost_seconds;
-            CHECK(here <= worth);
+            const double of_it = free ? INFINITY : change.saved_bytes / change.lost_seconds;
+            CHECK(of_it <= worth);
             if (free) CHECK(change.saved_bytes <= saved);
-            worth = here;
+            worth = of_it;
             saved = change.saved_bytes;
         }
         CHECK(!change.set.empty());
@@ -242,3 +242,37 @@ TEST_CASE("curve: starts at the states, ends at the states, peaks at the estimat
     const auto alone = memory_curve(e.model, e.plan, framework, 0);
     CHECK((alone && alone->micro_batches == 4));
 }
+
+namespace {
+
+// What alternatives() proposes for a job; null: nothing of that label.
+Json change_called(const Json& job, const char* label) {
+    const Json answer = Json::parse(api::alternatives(job.dump()), nullptr, false);
+    for (const Json& change : answer["changes"])
+        if (change["label"]["id"] == label) return change;
+    return nullptr;
+}
+const Json kTwoCards = {{"model", "llama-3.1-70b"}, {"gpu", "rtx-4090-24gb"},     {"gpus", 2},
+                        {"sequence_length", 2'048}, {"global_batch", 16},         {"trained", "lora"},
+                        {"frozen_weights", "nf4"},  {"framework", "transformers"}};
+
+}  // namespace
+
+// Two cards of 24 GB hold 36 GB in 4 bits, and nothing beside them.
+TEST_CASE("changes: weights to the host, where a framework shares them out; FSDP takes the optimizer with them") {
+    const Json weights = change_called(kTwoCards, "change.weights_offload");
+    REQUIRE(weights.is_object());
+    CHECK(weights["set"] == Json{{"weights_offload", true}});
+    CHECK(weights["class"] == "fits");
+    Json job = kTwoCards;
+    job["framework"] = "pytorch", job["tensor_parallel"] = job["pipeline_parallel"] = job["context_parallel"] = 1;
+    job["zero"] = "weights";
+    CHECK(change_called(job, "change.weights_offload").is_null());
+    CHECK(change_called(job, "change.all_offload")["set"] == Json{{"weights_offload", true}, {"optimizer_offload", 1.0}});
+    job["framework"] = "megatron-2025";
+    CHECK(change_called(job, "change.all_offload").is_null());
+    job = kTwoCards;
+    job["weights_offload"] = true;
+    CHECK(change_called(job, "change.weights_offload").is_null());
+}
+
