@@ -74,14 +74,26 @@ Json describe_neighbours(const Job& asked, const Job& shown, const Estimated& no
     return fields;
 }
 
+// The plan that a change leads to, where the search chose another one than the one shown with that change; null otherwise.
+Json describe_new_plan(const Change& change, const Plan& shown) {
+    Plan kept = shown;
+    Problems none;
+    FieldReader reader(change.set, none);
+    visit_fields(kept, reader);
+    Json plan = describe_whole_plan(change.after.plan);
+    return open_keys(kept).empty() && plan == describe_whole_plan(kept) ? Json() : plan;
+}
+
 Json describe_changes(const Job& asked, const Job& shown, const Estimated& now) {
     Json list = Json::array();
     for (Change& change : changes_that_save(asked.space(), shown.plan, now)) {
+        Json plan = describe_new_plan(change, shown.plan);
         Json entry = Object()
                          .add("set", std::move(change.set))
                          .add("label", change.label)
                          .add("touches", change.touches)
-                         .add("saved_bytes", change.saved_bytes);
+                         .add("saved_bytes", change.saved_bytes)
+                         .add("plan", std::move(plan));
         add_brief(entry, change.after);
         list.push_back(std::move(entry));
     }

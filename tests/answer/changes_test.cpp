@@ -276,3 +276,12 @@ TEST_CASE("changes: weights to the host, where a framework shares them out; FSDP
     CHECK(change_called(job, "change.weights_offload").is_null());
 }
 
+TEST_CASE("changes: a plan that is chosen anew is named") {
+    const Json weights = change_called(kTwoCards, "change.weights_offload");
+    CHECK(weights["plan"]["micro_batch"] == 2);  // where nothing fitted, the plan shown is the one that needs least: of 1
+    Json job = kTwoCards;
+    for (const char* degree : {"tensor_parallel", "context_parallel", "pipeline_parallel", "micro_batch"}) job[degree] = 1;
+    job["recompute"] = "full", job["zero"] = "weights", job["sync_each_micro_batch"] = "on";
+    CHECK(change_called(job, "change.weights_offload")["plan"].is_null());
+}
+

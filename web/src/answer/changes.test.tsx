@@ -36,6 +36,13 @@ test('what to change first: of this run alone, what makes it fit before the rest
     expect(act.change).toHaveBeenCalledWith(first?.set, 'choose');
 });
 
+test('where another plan is chosen with a change, the row names it', () => {
+    const plan = goodOf('limits', 'limits-70b').fewest_gpus?.plan ?? null;
+    const changes = alternatives.changes.map((one, i) => ({ ...one, plan: i === 0 ? plan : null }));
+    const { rows } = shown({ ...known, alternatives: { ...alternatives, changes } });
+    expect(rows().map((row) => textOf(row).includes('The plan is then tensor '))).toEqual([true, false, false, false, false]);
+});
+
 test('the first screen offers what is enough; what is not, once the map knows of no other way', () => {
     const without = {
         ...known,

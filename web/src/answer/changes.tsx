@@ -4,10 +4,11 @@ import { entryAt, type Heat } from '../core/heat';
 import { format } from '../format/format';
 import { isEqual, sizesOf, stepChange } from '../shared/answer-words';
 import { Folded } from '../shared/folded';
+import { newPlan } from '../shared/plan-words';
 import type { Depth } from '../state/depth';
 import { allAuto, type Job } from '../state/state';
 import type { Actions, Page } from '../store/page';
-import { say, tell } from '../words/words';
+import { say, sentences, tell } from '../words/words';
 
 interface More {
     gpus: number;
@@ -80,7 +81,7 @@ function rowsOf(page: Page, answer: Estimate): Row[] {
                 time: timeBeside(answer, one.step_seconds, page.depth, 'trained' in one.set),
             }),
             fit: one.class,
-            touches: tell(one.touches),
+            touches: sentences(one.touches && tell(one.touches), newPlan(page.catalog, one)),
         }),
     );
     if (!more) return rows;

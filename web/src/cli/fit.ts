@@ -3,7 +3,7 @@ import type { Alternatives, Brief, Catalog, Estimate, Fit, JobRefusal, Limits, R
 import { format } from '../format/format';
 import { lineOf, moneyOf, summaryOf } from '../shared/answer-words';
 import { problemText } from '../shared/names';
-import { wholePlan } from '../shared/plan-words';
+import { newPlan, wholePlan } from '../shared/plan-words';
 import { formatLink, type Job, pinOf } from '../state/state';
 import { emptyPage } from '../store/page';
 import { say, tell } from '../words/words';
@@ -71,14 +71,16 @@ const changeRow = (label: string, { whole_bytes: used }: Brief, fit: Fit, touche
 ];
 
 // What would help most, as the page has it: what is enough, first the fewest GPUs that are; others only where nothing is.
-function changesOf({ core, request }: Asked, gpus: number): string[] {
+function changesOf({ core, catalog, request }: Asked, gpus: number): string[] {
     const asked = JSON.stringify(request);
     const others = JSON.parse(core.alternatives(asked)) as Alternatives | Refusal;
     const limits = JSON.parse(core.limits(asked)) as Limits | Refusal;
     const fewest = limits.ok && limits.fewest_gpus && limits.fewest_gpus.gpus > gpus ? limits.fewest_gpus : null;
     const useful = others.ok ? others.changes.filter(({ set }) => !(fewest && 'gpus' in set)) : [];
     const enough = useful.filter((one) => one.class === 'fits');
-    const rows = (fewest || enough.length > 0 ? enough : useful).map((one) => changeRow(tell(one.label), one, one.class));
+    const rows = (fewest || enough.length > 0 ? enough : useful).map((one) =>
+        changeRow(tell(one.label), one, one.class, newPlan(catalog, one)),
+    );
     if (fewest) rows.unshift(changeRow(say('changes.gpus', { gpus: fewest.gpus }), fewest, 'fits', say('changes.gpus_fewest')));
     return rows.length === 0 ? [] : ['', say('changes.title'), table(rows.slice(0, MOST_CHANGES))];
 }

@@ -105,6 +105,24 @@ test('what to change first is what is enough, the fewest GPUs before all; others
     expect(await listed()).toEqual([expect.stringMatching(/^Use 16 GPUs .*not fit$/), expect.stringMatching(/^Adam.*not fit$/), '']);
 });
 
+test('a change that makes the search choose another plan says which', async () => {
+    const [others, limits] = [goodOf('alternatives', 'alternatives-70b'), goodOf('limits', 'limits-70b')];
+    const plan = limits.fewest_gpus?.plan;
+    const [one] = others.changes;
+    const changes = [
+        { ...one, label: { id: 'change.moments_16_bit' }, set: {}, class: 'fits', plan },
+        { ...one, label: { id: 'change.fused_norms' }, set: {}, class: 'fits', plan: null },
+    ];
+    answers = {
+        estimate: { ...goodOf('estimate', 'default'), class: 'does_not_fit' },
+        alternatives: { ...others, changes },
+        limits: { ...limits, fewest_gpus: null },
+    };
+    const rows = (await call('fit')).out.split('\n');
+    expect(rows.find((row) => row.includes('16 bits'))).toMatch(/fits +The plan is then tensor \d+ · pipeline \d+ · .*\.$/);
+    expect(rows.find((row) => row.includes('Fused norms'))).toMatch(/fits$/);
+});
+
 test('colours only in a terminal, and beside words', async () => {
     const plain = (await call('fit')).out;
     const [first = '', ...rest] = plain.split('\n');

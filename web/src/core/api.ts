@@ -761,6 +761,7 @@ export type Change = Brief & {
     label: Text;
     touches: Text | null;
     saved_bytes: number;
+    plan: WholePlan | null;
 };
 
 // A field and its neighbouring values.

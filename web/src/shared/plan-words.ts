@@ -1,5 +1,5 @@
 // A plan in words: its degrees, what it sets beside them, and what the search leaves out.
-import type { Catalog, Degree, Json } from '../core/api';
+import type { Catalog, Change, Degree, Json } from '../core/api';
 import type { RankedKey } from '../core/types';
 import { layerRuns, parseLayout } from '../state/layout';
 import { DEGREES, LEAVE_OUT } from '../state/state';
@@ -68,6 +68,10 @@ export function besides(catalog: Catalog, plan: Plan): string {
 }
 
 export const wholePlan = (catalog: Catalog, plan: Plan, data?: number): string => listed([degreeList(plan, data), besides(catalog, plan)]);
+
+// Where a change makes the search choose another plan than the one shown: which.
+export const newPlan = (catalog: Catalog, { plan }: Change): string =>
+    plan ? say('changes.plan', { plan: wholePlan(catalog, plan, plan.data_parallel) }) : '';
 
 // Why there are no plans yet.
 export const plansComing = ({ problems }: Page): string => (problems.length > 0 ? say('map.not_yet') : say('map.loading'));

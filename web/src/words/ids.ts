@@ -221,6 +221,7 @@ export interface Words {
     'changes.gpus': { gpus: number };
     'changes.gpus_touch': null;
     'changes.gpus_fewest': null;
+    'changes.plan': { plan: string };
     'changes.effect': { memory: string; time: string };
     'changes.effect_whole': { used: string; card: string; share: number; time: string };
     'counting.title': null;
