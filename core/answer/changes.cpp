@@ -156,7 +156,7 @@ void propose_recomputation(Proposals& propose, const Model& model, const Plan& p
         });
 }
 
-void propose_states(Proposals& propose, const Plan& plan) {
+void propose_states(Proposals& propose, const Plan& plan, bool asks_micro_batch) {
     const auto zero = [&](Zero stage, const char* label, const char* touches) {
         if (plan.zero < stage) propose.add(label, touches, [&](Plan& p) { close(p, open_zero).zero = stage; });
     };
@@ -166,8 +166,12 @@ void propose_states(Proposals& propose, const Plan& plan) {
         zero(Zero::gradients, "change.zero_gradients", "touches.gradients_often");
         zero(Zero::weights, "change.zero_weights", "touches.weights_often");
     }
-    if (adds_up_whole_gradients(plan))
-        propose.add("change.sync_each_micro_batch", "touches.gradients_often", [](Plan& p) { p.sync_each_micro_batch = Habit::on; });
+    Plan sums = plan;  // of two micro-batches; smaller ones may be chosen once it costs no memory
+    if (asks_micro_batch) sums.global_batch *= 2;
+    const bool has_setting = row.syncs_to_fit || row.habits.sync_each_micro_batch;
+    if (adds_up_whole_gradients(sums))
+        propose.add("change.sync_each_micro_batch", has_setting ? "touches.gradients_often" : "touches.gradients_often_by_hand",
+                    [](Plan& p) { p.sync_each_micro_batch = Habit::on; });
     // what FSDP leaves on the host is all of its share, optimizer and all; DeepSpeed's offload_param stands alone
     if (row.deepest_zero == Zero::weights && plan.zero == Zero::weights && !plan.weights_offload) {
         const bool alone = row.offloads_weights_alone || plan.optimizer_offload > 0;
@@ -253,7 +257,7 @@ std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& show
     propose_search(propose, space.plan);
     propose_degrees(propose, space, shown);
     propose_recomputation(propose, space.model, shown);
-    propose_states(propose, shown);
+    propose_states(propose, shown, space.plan.micro_batch == kAuto);
     propose_offload(propose, space, shown);
     propose_kernels(propose, shown);
     if (!propose.any_fits_here()) propose.add_pairs();

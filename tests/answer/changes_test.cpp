@@ -285,3 +285,14 @@ TEST_CASE("changes: a plan that is chosen anew is named") {
     CHECK(change_called(job, "change.weights_offload")["plan"].is_null());
 }
 
+// Of four copies of 8B on four cards: one sum of gradients per step, whole, or a micro-batch of a quarter of the batch.
+TEST_CASE("changes: gradients after every micro-batch, where a micro-batch is as large as it is to avoid their sum") {
+    Json job = {{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090-24gb"}, {"gpus", 4}, {"sequence_length", 2'048}, {"global_batch", 16},
+                {"trained", "lora"},       {"framework", "litgpt"}};
+    const Json synced = change_called(job, "change.sync_each_micro_batch");
+    REQUIRE(synced.is_object());
+    CHECK(synced["class"] == "fits");
+    CHECK(tests::said(synced["touches"]) == "touches.gradients_often_by_hand");
+    CHECK(synced["plan"]["micro_batch"] == 2);
+}
+

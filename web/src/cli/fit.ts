@@ -10,7 +10,7 @@ import { say, tell } from '../words/words';
 import { type Asked, DOES_NOT_FIT, type Done, FITS, type Io, refused } from './asked';
 import { table } from './table';
 
-const MOST_CHANGES = 3;
+const MOST_CHANGES = 5;
 const COLOURS: Record<Fit, string> = { fits: '32', at_risk: '33', does_not_fit: '31' }; // green, yellow, red
 
 const coloured = (text: string, fit: Fit, { colours }: Io): string => (colours ? `\u001b[${COLOURS[fit]}m${text}\u001b[0m` : text);
