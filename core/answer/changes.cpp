@@ -88,6 +88,8 @@ class Proposals {
     bool is_before(const Change& a, const Change& b) const {
         const bool a_helps = makes_fit(a), b_helps = makes_fit(b);
         if (a_helps != b_helps) return a_helps;
+        const bool a_here = !a.set.contains("gpus"), b_here = !b.set.contains("gpus");
+        if (a_helps && a_here != b_here) return a_here;
         if (a_helps && a.lost_seconds != b.lost_seconds) return a.lost_seconds < b.lost_seconds;
         const double free = kNoTime * now_.seconds;
         const bool a_free = a.lost_seconds <= free, b_free = b.lost_seconds <= free;

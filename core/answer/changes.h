@@ -14,8 +14,8 @@ struct Change {
     double saved_bytes, lost_seconds;  // negative: gained
 };
 
-// All that save at least one percent of the card. Where the plan does not fit, or may not, first those that make it fit, the fastest first;
-// then those that cost no time, most saved first, then by bytes saved per second lost.
+// All that save at least one percent of the card. Where the plan does not fit, or may not, first those that make it fit, on as many GPUs
+// before others, the fastest first; then those that cost no time, most saved first, then by bytes saved per second lost.
 // `shown`, estimated as `now`, is the plan that the space's plan leads to; what the latter leaves open is searched again with each change.
 std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& shown, const Estimated& now);
 

@@ -73,7 +73,7 @@ TEST_CASE("changes: each is one step, legal, and saves; first what makes it fit,
     CHECK(changes.size() >= 6);
     bool recomputes = false, smaller = false;
     double worth = INFINITY, saved = INFINITY, lost = -INFINITY;
-    bool fit_before = now.verdict.fit != Fit::fits;
+    bool fit_before = now.verdict.fit != Fit::fits, here = true;
     for (const Change& change : changes) {
         CHECK(is_legal(e.model, change.after.plan));
         CHECK(change.saved_bytes >= 0.01 * e.gpu.memory_bytes);
@@ -83,6 +83,8 @@ TEST_CASE("changes: each is one step, legal, and saves; first what makes it fit,
         CHECK(makes_fit <= fit_before);
         fit_before = makes_fit;
         if (makes_fit) {
+            if (change.set.contains("gpus") && here) here = false, lost = -INFINITY;
+            CHECK(change.set.contains("gpus") != here);  // on as many GPUs before others
             CHECK(change.lost_seconds >= lost);
             lost = change.lost_seconds;
         } else {
@@ -296,3 +298,11 @@ TEST_CASE("changes: gradients after every micro-batch, where a micro-batch is as
     CHECK(synced["plan"]["micro_batch"] == 2);
 }
 
+TEST_CASE("changes: what is enough on the same GPUs comes before more of them") {
+    Json job = {{"model", "llama-3.1-8b"},  {"gpu", "rtx-4090-24gb"},     {"gpus", 1},
+                {"sequence_length", 8'192}, {"global_batch", 16},         {"trained", "lora"},
+                {"frozen_weights", "nf4"},  {"framework", "transformers"}};
+    const Json changes = Json::parse(api::alternatives(job.dump()), nullptr, false)["changes"];
+    CHECK(changes[0]["label"]["id"] == "change.tiled_loss");
+    CHECK(changes[0]["class"] == "fits");
+}
