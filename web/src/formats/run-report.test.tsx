@@ -41,6 +41,31 @@ test('a run on other GPUs than the plan’s, and a change that is not enough', a
     }
 });
 
+test('whether a change is enough is asked of the whole GPU, by what the log shows', async () => {
+    await fetchWords('run');
+    const alternatives = goodOf('alternatives', 'alternatives-70b');
+    const [one] = alternatives.changes;
+    if (!one) throw new Error('the golden job has changes');
+    const at = (id: string, whole: number) => ({
+        ...one,
+        label: { id },
+        class: 'fits' as const,
+        share: 0.6,
+        total_bytes: 60,
+        whole_bytes: whole,
+    });
+    const changes = [at('change.fused_norms', 85), at('change.moments_16_bit', 65)]; // of 100 bytes, with a tenth more than counted
+    const verdict = [...died.verdict, { id: 'read_run.verdict.counted_less', args: { needed: 1, share: 0.1 } }];
+    const { text } = show(
+        <RunReport
+            run={{ ...died, verdict }}
+            against={pageOf('default', { alternatives: { ...alternatives, changes } })}
+            measure={vi.fn()}
+        />,
+    );
+    expect(text()).toContain('What to change first: Adam’s averages in 16 bits');
+});
+
 test('a run that went on: its steps, what was left out, and the runs for the calibration', async () => {
     await fetchWords('run');
     const measure = vi.fn();

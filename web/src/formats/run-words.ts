@@ -72,7 +72,7 @@ export function neededPerCounted({ verdict }: RunRead): number {
 // What a change comes to by what the log shows. `line`: the share of the GPU up to which a plan fits.
 function withChange(changes: readonly Change[], times: number, line: number) {
     const fitOf = (change: Change): Fit => {
-        const share = change.share * times;
+        const share = ((change.share * change.whole_bytes) / change.total_bytes) * times; // of the whole GPU, as the line is
         if (times === 1 || change.class === 'does_not_fit') return change.class;
         return share > 1 ? 'does_not_fit' : share > line ? 'at_risk' : change.class;
     };
