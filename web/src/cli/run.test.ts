@@ -95,7 +95,7 @@ test('what to change first is what is enough, the fewest GPUs before all; others
             .map((row) => row.trim());
     expect(limits.fewest_gpus?.gpus).toBe(22);
     expect(await listed()).toEqual([
-        expect.stringMatching(/^Use 22 GPUs +[\d.]+ GB, fits +The smallest number of GPUs on which a plan fits\.$/),
+        expect.stringMatching(/^Use 22 GPUs +[\d.]+ GB, fits +The smallest number of GPUs on which it fits with no other change\.$/),
         expect.stringMatching(/^Train LoRA adapters alone +[\d.]+ GB, fits$/),
         '',
     ]);

@@ -66,6 +66,17 @@ test('clearly faster: the plan, and both plans written in the format of the run'
     expect(exportPlan.mock.calls.map(([of]) => (of as { format?: string }).format)).toEqual(['deepspeed', 'deepspeed']);
 });
 
+test('what a format’s programs never split stays whole: torchtune’s have no pipelines, and for adapters FSDP alone', async () => {
+    for (const [trained, tensor] of [
+        ['lora', 1],
+        ['all', 'auto'],
+    ] as const) {
+        const { asks, rank } = asking({});
+        await findFaster({ ...job, trained }, startOf('torchtune', []), catalog, asks);
+        expect(rank.mock.calls[0]?.[0]).toMatchObject({ pipeline_parallel: 1, tensor_parallel: tensor, micro_batch: 'auto' });
+    }
+});
+
 test('what is at risk is told the fastest plan that fits, though it may be slower', async () => {
     const { asks } = asking({ own: fastest / 2 });
     const risky: Asks['estimate'] = async (of) =>

@@ -78,6 +78,14 @@ function unsaidIn({ job: said, answered, partial }: Start, job: JobRequest, cata
     return fields.filter((field) => !(field in said) || answered.includes(field) || said[field] !== job[field as keyof JobRequest]);
 }
 
+// What a format's own programs never split: torchtune has no pipelines, and for adapters FSDP alone (its recipes to 0.7:
+// full_finetune_distributed.py, lora_finetune_distributed.py).
+function wholeIn({ format }: Start, job: JobRequest): JobRequest {
+    if (format !== 'torchtune') return {};
+    const one = { pipeline_parallel: 1 };
+    return job.trained === 'lora' ? { ...one, tensor_parallel: 1, context_parallel: 1 } : one;
+}
+
 // What had to be chosen for the run that is called its own.
 function chosenOf(job: JobRequest, own: Estimate | null): Found['chose'] {
     const open = (field: keyof JobRequest): boolean => (job[field] ?? 'auto') === 'auto';
@@ -159,7 +167,7 @@ const roomFor = (own: Estimate, times: number): Only => ({
 
 // `job`: the run. What it leaves open the search chooses. `times`: bytes that it needed when it died of memory, for each one that is counted.
 export async function findFaster(job: JobRequest, start: Start, catalog: Catalog, asks: Asks, times = 1): Promise<Found> {
-    const open: JobRequest = { ...job, ...allAuto(catalog) };
+    const open: JobRequest = { ...job, ...allAuto(catalog), ...wholeIn(start, job) };
     const answer = await asks.estimate(job);
     const own = answer.ok ? answer : null;
     const died = own && times > 1;
