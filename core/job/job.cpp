@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/bytes.h"
+#include "job/nearest_plan.h"
 #include "job/which.h"
 #include "plan/adapters.h"
 #include "plan/framework.h"
@@ -291,19 +292,6 @@ Plan least_plan(const Plan& given) {
     return least;
 }
 
-// The value of a field nearest to the job's own with which some plan is legal; null: there is none so near.
-Json nearest_with_plan(const Job& job, std::int64_t Plan::*field, std::int64_t furthest) {
-    Job trial = job;
-    const std::int64_t given = trial.plan.*field;
-    for (std::int64_t distance = 1; distance <= furthest; ++distance) {
-        for (const std::int64_t value : {given - distance, given + distance}) {
-            trial.plan.*field = value;
-            if (value >= 1 && value <= kMaxGpus && trial.plan.gpus % value == 0 && has_legal_plan(trial.space())) return value;
-        }
-    }
-    return nullptr;
-}
-
 // Whatever the degrees: when no split of these GPUs is legal, that is the first thing to say, with the nearest GPU count that has one.
 std::optional<Problem> no_split(const Job& job) {
     constexpr std::int64_t kFurthest = 64;
@@ -318,6 +306,14 @@ std::optional<Problem> no_split(const Job& job) {
                    Text("problem.no_split").with("sequences", job.plan.global_batch).with("gpus", job.plan.gpus),
                    "suggestion.other_gpus_or_batch",
                    nearest_with_plan(trial, &Plan::gpus, kFurthest)};
+}
+
+// Where no number of GPUs nearby does it, the nearest batch of which some number of copies takes equal parts.
+void offer_batch(const Job& job, Problems& problems) {
+    Json nearest = nearest_batch(job);
+    if (nearest.is_null()) return;
+    const Text said = Text("problem.no_split.batch").with("sequences", nearest);
+    problems.push_back({"global_batch", "no_split", job.plan.global_batch, said, {}, std::move(nearest)});
 }
 
 // Where layers that are shared out otherwise make a split legal.
@@ -371,6 +367,7 @@ std::optional<Resolved> resolve(Job& job, Problems& problems) {
     }
     if (auto problem = no_split(job)) {
         problems.push_back(std::move(*problem));
+        if (problems.back().nearest.is_null() && open_degrees == kSplitDegrees) offer_batch(job, problems);
         offer_layout(job, problems);
     }
     // without another number of GPUs that works, the rules say what else stands in the way

@@ -271,6 +271,22 @@ TEST_CASE("no legal split at all: the nearest number of GPUs that has one, and i
     CHECK(estimate_problems(R"({"gpus": 127})") == "gpus no_split 127 -> 128");
 }
 
+// 100,000 GPUs as 8 stages are 12,500 copies.
+TEST_CASE("no legal split and no number of GPUs near by: the nearest batch that has one, and nothing that is not so") {
+    const std::string job = R"({"model": "llama-3.1-8b", "gpu": "h100-sxm-80gb", "gpus": 100000, "global_batch": )";
+    const Json problems = json(api::estimate(job + "1024}"))["problems"];
+    std::string fields;
+    for (const Json& problem : problems) {
+        fields += problem["field"].get<std::string>() + " ";
+        CHECK(problem["rule"] == "no_split");  // no plan is that of one stage: that its batch divides is no rule for all
+    }
+    CHECK(fields == "gpus global_batch ");
+    const Json nearest = problems.back()["nearest"];
+    REQUIRE(nearest.is_number());
+    CHECK(nearest <= 12'500);
+    CHECK(at(json(api::estimate(job + nearest.dump() + "}")), "ok") == true);
+}
+
 TEST_CASE("no split with equal stages: another one is offered") {
     const std::string bloom = R"({"model": "bloom-176b", "gpu": "a100-sxm-80gb", "gpus": 384, "sequence_length": 2048, "global_batch": 2048,
         "framework": "megatron-deepspeed", "tensor_parallel": 4, "pipeline_parallel": 12)";
