@@ -15,6 +15,12 @@ const COLOURS: Record<Fit, string> = { fits: '32', at_risk: '33', does_not_fit: 
 
 const coloured = (text: string, fit: Fit, { colours }: Io): string => (colours ? `\u001b[${COLOURS[fit]}m${text}\u001b[0m` : text);
 
+// What is too much never reads as what still fits.
+function apart(used: number, line: number, fit: Fit): { used: string; line: string } {
+    const write = fit !== 'fits' && format.gb(used) === format.gb(line) ? format.gib : format.gb;
+    return { used: write(used), line: write(line) };
+}
+
 function rowsOf(answer: Estimate, catalog: Catalog, job: Job): string[][] {
     const { card_bytes: card, whole_bytes: used, gpu, time } = answer;
     const { step_seconds, low_seconds: low, high_seconds: high, run } = time;
@@ -22,7 +28,7 @@ function rowsOf(answer: Estimate, catalog: Catalog, job: Job): string[][] {
     const rows = [
         [
             say('cli.row.memory'),
-            say('cli.memory', { used: format.gb(used), card: format.nominal(gpu.memory_gib), line: format.gb(lineOf(answer) * card) }),
+            say('cli.memory', { card: format.nominal(gpu.memory_gib), ...apart(used, lineOf(answer) * card, answer.class) }),
         ],
         ...(answer.host ? [[say('cli.row.host'), tell(answer.host.verdict)]] : []),
         [say('cli.row.step'), say('cli.step', { time: step_seconds, low, high, speed })],

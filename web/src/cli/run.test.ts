@@ -123,6 +123,15 @@ test('a change that makes the search choose another plan says which', async () =
     expect(rows.find((row) => row.includes('Fused norms'))).toMatch(/fits$/);
 });
 
+test('what is too much never reads as what still fits', async () => {
+    const estimate = goodOf('estimate', 'default');
+    const over = estimate.line_share * estimate.card_bytes + 2 ** 24; // 16 MiB
+    const refused = refusalOf('bad-request');
+    answers = { estimate: { ...estimate, class: 'at_risk', whole_bytes: over }, alternatives: refused, limits: refused };
+    const [, used, line] = /^Memory +([\d.]+) of 80 GB .* up to ([\d.]+) GB fit$/m.exec((await call('fit')).out) ?? [];
+    expect(Number(used)).toBeGreaterThan(Number(line));
+});
+
 test('colours only in a terminal, and beside words', async () => {
     const plain = (await call('fit')).out;
     const [first = '', ...rest] = plain.split('\n');
