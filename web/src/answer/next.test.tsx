@@ -126,6 +126,17 @@ test('a map of another run says nothing yet; of this one, what more GPUs bring',
     expect(now.text()).toMatch(/Faster\? \d+ GPUs: /);
 });
 
+test('what more GPUs do is told beside the best plan on as many as now, of whatever plan is shown', () => {
+    const heat = heatOf();
+    const sizes = [1, 8].map((gpus, i) => ({ gpus, entry: 0, efficiency: [1, 0.98][i] ?? 0, run: null }));
+    const { page, answer } = answeredOf();
+    const slow = { ...answer, job: { ...answer.job, gpus: 1 }, time: { ...answer.time, step_seconds: 1000 } };
+    const of = (list: typeof sizes) => ({ ...page, heat: { ...heat, summary: { ...heat.summary, sizes: list } }, heatOf: page.job });
+    const text = (list: typeof sizes) => show(<Next page={of(list)} answer={slow} act={spies()} />).text();
+    expect(text(sizes)).toContain(plain('Each GPU does 98 % of the work that it does here with the best plan.'));
+    expect(text(sizes.slice(1))).not.toContain('Each GPU does');
+});
+
 test('of a run that is wrong nothing comes, and nothing is promised', () => {
     const { problems } = refusalOf('broken-rules');
     const { text } = shown('llama-70b-64-h100', { problems });

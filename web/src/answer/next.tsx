@@ -28,12 +28,12 @@ const onGpus = ({ gpus, run, step }: Fitting): string =>
 const beside = (there: number, here: number): string =>
     there < here ? say('next.as_fast', { times: format.tenth(here / there) }) : say('next.as_long', { times: format.tenth(there / here) });
 
-type Fitting = Pick<Size, 'gpus' | 'run'> & { step: number };
+type Fitting = Pick<Size, 'gpus' | 'run' | 'efficiency'> & { step: number };
 // The numbers of GPUs of the map on which some plan fits, ascending. Undefined: the map of this run is on its way.
 const fittingOf = ({ heat, heatOf, job }: Page): Fitting[] | undefined =>
     heat && heatOf === job
-        ? heat.summary.sizes.flatMap(({ gpus, run, entry }) =>
-              entry === null ? [] : [{ gpus, run, step: heat.columns.step_seconds[entry] ?? 0 }],
+        ? heat.summary.sizes.flatMap(({ gpus, run, efficiency, entry }) =>
+              entry === null ? [] : [{ gpus, run, efficiency, step: heat.columns.step_seconds[entry] ?? 0 }],
           )
         : undefined;
 
@@ -70,9 +70,9 @@ function Faster({ page, answer }: Props) {
     const now = Number(answer.job.gpus);
     const more = fitting.filter(({ gpus }) => gpus > now && gpus <= MANY_TIMES * now).at(-1);
     if (!more) return <Card href="#gpus" question={question} answer={say('next.see')} />;
-    const share = (answer.time.step_seconds * now) / (more.step * more.gpus);
-    // A plan that does not fit does no work to be compared with.
-    const note = answer.class !== 'does_not_fit' && say('next.each', { share });
+    // Beside the best plan on as many GPUs as now, of the same map: the one shown may be another.
+    const here = fitting.find(({ gpus }) => gpus === now)?.efficiency;
+    const note = !!here && say('next.each', { share: (more.efficiency ?? 0) / here });
     return <Card href="#gpus" question={question} answer={onGpus(more)} note={note} />;
 }
 
