@@ -220,6 +220,16 @@ Json describe_files(const PlacementRequest& r, const Found& found) {
     return files;
 }
 
+// Whether some part of the plan fits no unit at all: then none need be left out.
+bool is_too_large(const PlacementShape& shape) {
+    for (std::uint32_t k = 0; k < shape.positions; ++k) {
+        bool any = shape.misfit.empty();
+        for (std::size_t i = k; i < shape.misfit.size(); i += shape.positions) any = any || shape.misfit[i] == 0;
+        if (!any) return true;
+    }
+    return false;
+}
+
 Json describe_warnings(const PlacementRequest& r, const Found& found) {
     Problems warnings;
     std::uint32_t odd = kMostUnits;  // the first placed unit that no file can name
@@ -228,7 +238,9 @@ Json describe_warnings(const PlacementRequest& r, const Found& found) {
     if (odd < kMostUnits)
         warnings.push_back({"links.nodes[" + std::to_string(odd) + "]", "range", shown(Json(r.links.names[odd])),
                             Text("problem.no_host_name").with("name", shown(Json(r.links.names[odd]))), "suggestion.host_names", nullptr});
-    if (!r.bare)
+    if (!r.bare && is_too_large(found.shape))
+        warnings.push_back({"units", "does_not_fit", nullptr, "problem.no_unit_large_enough", "suggestion.plan_of_less_memory", nullptr});
+    else if (!r.bare)
         for (std::uint32_t k = 0; !found.fits() && k < found.shape.positions; ++k) {
             const std::uint32_t unit = found.result.placement[k];
             if (found.shape.misfit[unit * found.shape.positions + k] == 0) continue;

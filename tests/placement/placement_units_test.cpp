@@ -112,6 +112,12 @@ TEST_CASE("memory: a node with less goes to a stage that needs less, or stays ou
     CHECK(never["warnings"][0]["value"] == "n0");
     CHECK(tests::said(never["warnings"][0]["message"]) == R"(problem.unit_too_small {"unit":"n0"})");
 
+    for (const int node : {1, 2, 3}) job["units"].push_back({{"name", "n" + std::to_string(node)}, {"memory_gib", 4}});
+    const Json nowhere = place(job);  // to leave one out does not help
+    REQUIRE(nowhere["warnings"].size() == 1);
+    CHECK(tests::said(nowhere["warnings"][0]["message"]) == "problem.no_unit_large_enough");
+    job["units"] = {{{"name", "n0"}, {"memory_gib", 4}}};
+
     Json spare = request(5, kFourStages);
     spare["units"] = job["units"];
     const Json out = place(spare);
