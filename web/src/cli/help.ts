@@ -1,6 +1,7 @@
 // What there is to type: the fields as the catalogue has them.
 import type { Catalog, Field } from '../core/api';
 import { format } from '../format/format';
+import { LINK_UNITS } from '../placement/link-units';
 import { choiceName, fieldHelp, fieldName, labelOf } from '../shared/names';
 import { LANGUAGES } from '../words/language';
 import { say, sentences } from '../words/words';
@@ -47,6 +48,7 @@ function namedText(key: (typeof NAMED)[number], catalog: Catalog): string {
 function aboutOwn(key: Own | Flag, { config_formats: formats }: Catalog): string {
     if (key === 'lang') return say('cli.option.lang', { ids: Object.keys(LANGUAGES) });
     if (key === 'to') return say('cli.option.to', { ids: formats.map(({ name }) => name) });
+    if (key === 'unit') return say('cli.option.unit', { ids: LINK_UNITS });
     if (key === 'release') return say('cli.option.release', { ids: formats[0]?.releases ?? [] });
     return say(`cli.option.${key}`);
 }

@@ -7,7 +7,7 @@ export const COMMANDS = {
     phases: ['job', 'phases', 'set', 'start'],
     pools: ['job', 'pools', 'set', 'start'],
     export: ['job', 'to', 'release', 'hosts', 'set', 'start'],
-    place: ['job', 'links', 'seconds', 'file'],
+    place: ['job', 'links', 'unit', 'seconds', 'file'],
     models: [],
     gpus: [],
     clusters: [],
@@ -15,7 +15,7 @@ export const COMMANDS = {
 export type Command = keyof typeof COMMANDS;
 export const commands = Object.keys(COMMANDS) as Command[];
 
-type OwnValue = 'set' | 'start' | 'top' | 'days' | 'phases' | 'pools' | 'to' | 'release' | 'hosts' | 'links' | 'seconds' | 'file';
+type OwnValue = 'set' | 'start' | 'top' | 'days' | 'phases' | 'pools' | 'to' | 'release' | 'hosts' | 'links' | 'unit' | 'seconds' | 'file';
 export const FLAGS = ['csv', 'json', 'help', 'version'] as const;
 export type Flag = (typeof FLAGS)[number];
 export const isFlag = (key: string): key is Flag => (FLAGS as readonly string[]).includes(key);

@@ -87,7 +87,7 @@ export function place({ core, request, own, io }: Asked): Done {
     } catch {
         return complained(say('cli.no_file', { name: own.links }));
     }
-    const reading = core.read_links(JSON.stringify({ text: measured }));
+    const reading = core.read_links(JSON.stringify({ text: measured, ...(own.unit !== undefined && { unit: own.unit }) }));
     const read = JSON.parse(reading) as Answers['read_links'];
     if (!read.ok) return refused(reading);
     if ('collectives' in read) return complained(say('cli.no_single_links'));

@@ -132,6 +132,14 @@ test('what is too much never reads as what still fits', async () => {
     expect(Number(used)).toBeGreaterThan(Number(line));
 });
 
+test('links in a unit of the reader’s', async () => {
+    files['links.txt'] = '0 1\n1 0';
+    answers.read_links = refusalOf('bad-request');
+    await call('place --links links.txt --unit gbit_per_s');
+    expect(asked.find(([name]) => name === 'read_links')?.[1]).toBe('{"text":"0 1\\n1 0","unit":"gbit_per_s"}');
+    expect((await call('place --help')).out).toContain('gbit_per_s');
+});
+
 test('colours only in a terminal, and beside words', async () => {
     const plain = (await call('fit')).out;
     const [first = '', ...rest] = plain.split('\n');

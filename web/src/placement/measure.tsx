@@ -6,6 +6,7 @@ import type { LinksSaid, Measured } from '../core/types';
 import { format } from '../format/format';
 import { nameOf, wordsFor } from '../shared/names';
 import { say } from '../words/words';
+import { LINK_UNITS } from './link-units';
 import { Problems, Select } from './parts';
 import { exampleText, type Placing } from './search';
 
@@ -13,7 +14,6 @@ const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_TYPED = 200_000; // characters that a field lays out at once; a longer measurement is held unseen
 const MOST_BYTES = 33_000_000; // of a file; the core takes a little less, and says so
 const FORMATS = ['nccl_tests', 'osu', 'mpigraph', 'table', 'json'] as const;
-const UNITS = ['auto', 'gbyte_per_s', 'gbit_per_s', 'mbyte_per_s', 'mbit_per_s', 'byte_per_s', 'gibyte_per_s', 'mibyte_per_s'] as const;
 const ROWS_ARE = ['auto', 'nodes', 'gpus'] as const;
 
 export interface Source {
@@ -156,7 +156,7 @@ function Choices({ source, set, take }: Omit<InputProps, 'invalid'> & { take(fil
             )}
             <Select
                 label={say('placement.measure.unit')}
-                options={UNITS.map((id) => ({ id, text: say(`placement.measure.units.${id}`) }))}
+                options={LINK_UNITS.map((id) => ({ id, text: say(`placement.measure.units.${id}`) }))}
                 value={said.unit}
                 choose={(unit) => set({ ...source, said: { ...said, unit } })}
             />

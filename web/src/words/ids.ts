@@ -1216,6 +1216,7 @@ export interface Words {
     'cli.option.release': { ids: readonly string[] };
     'cli.option.hosts': null;
     'cli.option.links': null;
+    'cli.option.unit': { ids: readonly string[] };
     'cli.option.seconds': null;
     'cli.option.file': null;
     'cli.row.model': null;
