@@ -6,7 +6,7 @@ import { readSettings } from '../formats/settings';
 import { LINK_VERSION } from '../state/state';
 import { type Asked, type Done, type TextCore, WRONG } from './asked';
 
-const asking = (core: TextCore): Asks => ({
+export const asking = (core: TextCore): Asks => ({
     estimate: async (job: Requests['estimate']) => JSON.parse(core.estimate(JSON.stringify(job))) as Answers['estimate'],
     rank: async (job) => JSON.parse(core.rank(JSON.stringify(job))) as Answers['rank'],
     exportPlan: async (job: Requests['export_plan']) => JSON.parse(core.export_plan(JSON.stringify(job))) as Answers['export_plan'],

@@ -228,7 +228,7 @@ test('the language of the option, else of the system; help and version', async (
 test('a plan is written once all of it is chosen, as it was asked for', async () => {
     const { status, out, err } = await call('export job.json --to sbatch --release 0.12 --hosts a,b');
     expect(status).toBe(0);
-    expect(asked.map(([name]) => name)).toEqual(['estimate', 'export_plan']);
+    expect(asked.map(([name]) => name).slice(0, 2)).toEqual(['estimate', 'export_plan']);
     expect(asked[0]?.[1]).toBe('{"gpus":16,"zero":"none"}');
     const { job } = goodOf('estimate', 'default');
     expect(JSON.parse(asked[1]?.[1] ?? '')).toEqual({ ...job, format: 'sbatch', release: '0.12', hosts: ['a', 'b'] });
@@ -245,10 +245,23 @@ test('a plan that does not fit is written, and that is said', async () => {
     expect(err).toContain('does not fit');
 });
 
+test('what the written file needs where it runs is told, where that is too much', async () => {
+    const [fits, text] = [goodOf('estimate', 'default'), goodOf('export_plan', 'export-nanotron')];
+    answers.export_plan = text;
+    const there = { ...fits, class: 'does_not_fit', whole_bytes: 92.5 * 2 ** 30 };
+    answers.estimate = (job: string) => (JSON.parse(job).framework === text.framework ? there : fits);
+    expect((await call('export job.json --to nanotron --framework megatron-2025')).err).toContain(
+        'As nanotron runs it, this plan does not fit: 92.5 GB of 80.0 GB on the fullest GPU, ',
+    );
+    answers.estimate = fits;
+    expect((await call('export job.json --to nanotron --framework megatron-2025')).err).not.toContain('As nanotron');
+});
+
 test('a plan is searched for what reads the file, unless the job says otherwise', async () => {
     const asks = async (command: string): Promise<unknown> => {
+        asked = [];
         await call(command);
-        return JSON.parse(asked.at(-2)?.[1] ?? '');
+        return JSON.parse(asked[0]?.[1] ?? '');
     };
     const job = { gpus: 16, zero: 'none' };
     expect(await asks('export job.json --to accelerate')).toEqual({ framework: 'transformers', ...job });

@@ -5,10 +5,9 @@ import type { Catalog, ConfigFormatRow, Estimate, Exported, ExportRequest, JobRe
 import type { Core } from '../core/client';
 import { CopyButton } from '../shared/copy-button';
 import { fileName, saveFile } from '../shared/save-file';
-import type { Job } from '../state/state';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
-import { jobOfScript } from './script-job';
+import { asWritten, differs } from './as-written';
 
 type Asked = Pick<ExportRequest, 'release'> & { format: ConfigFormatRow['id'] };
 
@@ -94,29 +93,12 @@ function Choice({ formats, row, asked, ask }: ChoiceProps) {
     );
 }
 
-const FAR = 0.01; // of bytes or seconds: nearer than that the file says the same
-
-const differs = (one: Estimate, other: Estimate): boolean =>
-    one.class !== other.class ||
-    Math.abs(one.whole_bytes - other.whole_bytes) > FAR * other.whole_bytes ||
-    Math.abs(one.time.step_seconds - other.time.step_seconds) > FAR * other.time.step_seconds;
-
-// The job as the file says it, read as a reader's own file would be: what it leaves out is what its framework does then.
-async function asWritten({ page, job, script: { text, framework }, asks }: Pick<Props, 'page' | 'job' | 'script' | 'asks'>) {
-    const read = await asks.importPlan({ text });
-    const here = { ...job, framework } as Job;
-    const said = read.ok ? read.jobs[0] : undefined;
-    if (!said) return asks.estimate(here as JobRequest);
-    const { model: _, ...fields } = said.job; // sizes, where the page knows the model
-    return asks.estimate(jobOfScript(here, page.catalog, { ...said, job: fields }) as JobRequest);
-}
-
 // The plan was worked out for the framework of the page, and a file cannot say all of a plan: what comes of it where this file runs.
 function There({ label, ...props }: Pick<Props, 'page' | 'job' | 'script' | 'asks'> & { label: string }) {
     const { page, job, script } = props;
     const [there, setThere] = useState<{ script: Exported; answer: Estimate } | null>(null);
     useEffect(() => {
-        asWritten(props).then(
+        asWritten(page.catalog, props).then(
             (answer) => answer.ok && setThere({ script, answer }),
             () => {}, // a crash has its own notice
         );
