@@ -22,6 +22,14 @@ test('every stage has a line with its layers and size; the fullest is marked', (
     expect(text()).toContain(`What PyTorch allocates on the fullest GPU of each of the ${answer.stages.length} pipeline stages`);
 });
 
+test('in the table, micro-batches in flight are told to a tenth', () => {
+    const { answer } = answeredOf('llama-70b-64-h100');
+    const stages = answer.stages.map((stage) => ({ ...stage, in_flight: 97 / 7 }));
+    const { box } = show(<Stages answer={{ ...answer, stages }} act={spies()} />);
+    const [, first] = cellsOf(unfold(box, 'As a table'));
+    expect(first?.[2]).toBe('13.9');
+});
+
 test('a tap shows a stage; the fullest is the usual one', () => {
     const { act, all, answer } = shown('llama-70b-64-h100');
     const other = answer.worst_stage === 0 ? 1 : 0;

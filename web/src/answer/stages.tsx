@@ -68,7 +68,7 @@ function asTable(answer: Estimate): string[][] {
         ...answer.stages.map((stage, i) => [
             numberOf(i),
             contents(stage),
-            format.number(stage.in_flight),
+            format.tenth(stage.in_flight),
             ...answer.groups.map((group) => format.gib(stage.groups[group.id] ?? 0)),
             format.gib(stage.static_bytes),
             format.gib(stage.bytes),
