@@ -1,8 +1,8 @@
 // A run in phases: the plan of each, the days as they come.
 import type { PhasedRun, Refusal } from '../core/api';
-import { COLUMNS, LIKE, parsePhases, type Row } from '../phases/link';
+import { COLUMNS, LIKE, parsePhases, type Row, unknownOptions } from '../phases/link';
 import { cellsOf, headCells, lossText, roundedText, sumText } from '../phases/said';
-import { say } from '../words/words';
+import { say, tell } from '../words/words';
 import { type Asked, complained, DOES_NOT_FIT, type Done, FITS, refused } from './asked';
 import { withOptions } from './job';
 import { table } from './table';
@@ -22,6 +22,11 @@ export function phases(asked: Asked): Done {
     const { core, catalog, request, own } = asked;
     const phased = parsePhases(own.phases ?? null);
     if (!phased) return complained(say('cli.problem', { option: '--phases', text: say('cli.option.phases') }));
+    const [unknown] = unknownOptions(own.phases);
+    if (unknown !== undefined) {
+        const text = tell({ id: 'problem.unknown_field', args: { key: unknown } });
+        return complained(say('cli.problem', { option: '--phases', text }));
+    }
     const rows = phased.rows.map((row) => numbersOf(row, asked));
     const answer = core.phases(JSON.stringify({ ...request, ...phased, rows: undefined, phases: rows }));
     const run = JSON.parse(answer) as PhasedRun | Refusal;

@@ -132,12 +132,26 @@ test('what is too much never reads as what still fits', async () => {
     expect(Number(used)).toBeGreaterThan(Number(line));
 });
 
-test('links in a unit of the reader’s', async () => {
+test('links in a unit of the reader’s; every unknown name is refused', async () => {
     files['links.txt'] = '0 1\n1 0';
     answers.read_links = refusalOf('bad-request');
     await call('place --links links.txt --unit gbit_per_s');
     expect(asked.find(([name]) => name === 'read_links')?.[1]).toBe('{"text":"0 1\\n1 0","unit":"gbit_per_s"}');
     expect((await call('place --help')).out).toContain('gbit_per_s');
+    const { status, err } = await call('phases --phases 1e12_8192_4194304_64;frobnicate=true');
+    expect([status, err]).toEqual([2, '--phases: “frobnicate” is not a field that Fourfold knows.\n']);
+});
+
+test('where more models are meant than are named, all of them are pointed at', async () => {
+    const [problem] = refusalOf('bad-request').problems;
+    const several = (count: number) => ({
+        ...refusalOf('bad-request'),
+        problems: [{ ...problem, field: 'model', rule: 'range', nearest: 'a', candidates: Array.from({ length: count }, () => 'a') }],
+    });
+    answers.estimate = several(6);
+    expect((await call('fit --model llama')).err).toContain('fourfold models');
+    answers.estimate = several(2);
+    expect((await call('fit --model llama')).err).not.toContain('fourfold models');
 });
 
 test('colours only in a terminal, and beside words', async () => {

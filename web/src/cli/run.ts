@@ -137,7 +137,9 @@ function problemLine(problem: Problem, option: string): string {
     const field = fieldOf(problem);
     const ids = candidates ? listed(candidates) : null;
     const list =
-        rule === 'range' && nearest === null && LISTED.includes(field) ? say('cli.lists', { command: `fourfold ${field}s` }) : null;
+        rule === 'range' && (nearest === null || candidates?.length === MOST_OTHERS) && LISTED.includes(field)
+            ? say('cli.lists', { command: `fourfold ${field}s` })
+            : null;
     const text = sentences(problemText(problem), ids, list);
     return option === '' ? text : say('cli.problem', { option, text });
 }

@@ -44,6 +44,14 @@ export function parsePhases(text: string | null): Phased | null {
     return phased;
 }
 
+// Behind the phases: names that parsePhases() does not know.
+export const unknownOptions = (text = ''): string[] =>
+    text
+        .split(';')
+        .slice(1)
+        .map((option) => option.split('=')[0] ?? '')
+        .filter((name) => name !== '' && name !== KEEP && !troubles.some((one) => one === name));
+
 export function formatPhases({ rows, keep_degrees, ...rest }: Phased): string {
     const list = rows.map((row) => COLUMNS.map((key) => write(row[key])).join('_')).join(',');
     const options = troubles.filter((key) => rest[key] !== TROUBLES[key]).map((key) => `;${key}=${write(rest[key])}`);
