@@ -41,6 +41,11 @@ test('the parts of the memory are those of the whole, in the rows and in the bar
     expect(all('table')).toHaveLength(1);
 });
 
+test('the head of a plan says how it shares its layers', () => {
+    const uneven = { ...answer, job: { ...answer.job, layout: 'Et*8|t*9|t*7|t*8L' } };
+    expect(cellsOf(shown({ answer: uneven, pins: [] }).one('table'))[0]?.[1]).toContain('layers 8 | 9 | 7 | 8');
+});
+
 test('a pin can be shown and let go; the plan shown can be pinned', () => {
     const { act, find } = shown();
     tap(find('button', 'Show 64 GPUs'));

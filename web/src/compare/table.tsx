@@ -5,7 +5,7 @@ import { kindsOf } from '../format/sums';
 import { percent, Swatch, TimeFill } from '../shared/chart';
 import { CopyButton } from '../shared/copy-button';
 import { problemText } from '../shared/names';
-import { degreeList } from '../shared/plan-words';
+import { degreeList, wholePlan } from '../shared/plan-words';
 import { MAX_PINS } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences } from '../words/words';
@@ -174,7 +174,7 @@ function Head({ page, column, act }: { page: Page; column: Column; act: Actions 
             <span class="name">
                 <b>{name}</b> {shown && pinned && <small>{say('compare.shown_now')}</small>}
             </span>
-            <small class="plan-of">{degreeList(pin.job, answer?.data_parallel)}</small>
+            <small class="plan-of">{answer ? wholePlan(page.catalog, answer.job, answer.data_parallel) : degreeList(pin.job)}</small>
             <span class="acts">
                 {!shown && (
                     <button type="button" aria-label={say('compare.show_label', { name })} onClick={show}>

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { Degree, Side, Versus } from '../core/api';
+import type { Catalog, Degree, Side, Versus } from '../core/api';
 import { format } from '../format/format';
 import { labelOf, lower, messageOf, nameOf, problemText } from '../shared/names';
-import { degreeList } from '../shared/plan-words';
+import { wholePlan } from '../shared/plan-words';
 import type { Actions, Page } from '../store/page';
 import { listed, say, sentences } from '../words/words';
 
@@ -24,10 +24,10 @@ export function differencesOf(time: NonNullable<Versus['time']>): string {
     ]);
 }
 
-function reply({ outcome, other, seconds = 0, seconds_share = 0, time = [] }: Versus): string {
+function reply(catalog: Catalog, { outcome, other, seconds = 0, seconds_share = 0, time = [] }: Versus): string {
     if (!other.ok) return sentences(say('why_not.cannot'), other.problems[0] && problemText(other.problems[0]));
     const side: Side = other;
-    const plan = degreeList(side.job);
+    const plan = wholePlan(catalog, side.job);
     if (outcome === 'does_not_fit') return say('why_not.too_large', { plan, memory: format.gb(side.whole_bytes), card: side.card_bytes });
     const step = side.step_seconds;
     if (outcome === 'as_fast') return say('why_not.as_fast', { plan, step });
@@ -68,7 +68,7 @@ export function WhyNot({ page, act }: { page: Page; act: Actions }) {
             </button>
             <p role="status">
                 {sent && !answer && say('why_not.thinking')}
-                {answer && (answer.ok ? reply(answer) : sentences(...answer.problems.map(messageOf)))}
+                {answer && (answer.ok ? reply(page.catalog, answer) : sentences(...answer.problems.map(messageOf)))}
             </p>
         </form>
     );

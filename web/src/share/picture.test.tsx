@@ -4,8 +4,9 @@ import { expect, test } from 'vitest';
 import type { Estimate, Run } from '../core/api';
 import { format } from '../format/format';
 import { lineText, timeOf } from '../shared/answer-words';
+import { wholePlan } from '../shared/plan-words';
 import { speakTo } from '../shared/speak-to';
-import { answeredOf } from '../shared/test-data';
+import { answeredOf, catalog } from '../shared/test-data';
 import { plain, show, textOf } from '../shared/test-view';
 import { createMeasure } from './lines';
 import { COLOURS, HEIGHT, Picture, WIDTH } from './picture';
@@ -34,6 +35,13 @@ test('verdict, sentence, bar with its limit, time, plan, link and date', () => {
     expect(text).toContain(plain(timeOf(answer).slice(0, 20)));
     expect(text).toContain(LINK);
     expect(text).toContain(format.date(DAY));
+});
+
+test('a plan of many words stands in two lines, whole', () => {
+    const { page, answer } = answeredOf('llama-70b-64-h100');
+    const job = { ...answer.job, layout: 'Et*8|(t*10|)*3(t*11|)*3t*9L' };
+    const view = show(<Picture page={page} answer={{ ...answer, job }} link={LINK} date={DAY} measure={createMeasure()} />);
+    expect(view.text().replace(/\s/g, '')).toContain(plain(wholePlan(catalog, job, answer.data_parallel)).replace(/\s/g, ''));
 });
 
 // A step told by its ends, a run of many days, and a price: the longest that the text becomes.

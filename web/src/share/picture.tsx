@@ -4,7 +4,7 @@ import { format } from '../format/format';
 import { bytes } from '../format/in-words';
 import { lineText, summaryOf, timeOf } from '../shared/answer-words';
 import { nameOf } from '../shared/names';
-import { degreeList } from '../shared/plan-words';
+import { wholePlan } from '../shared/plan-words';
 import type { Page } from '../store/page';
 import { say } from '../words/words';
 import { memoryBar } from './bar';
@@ -154,8 +154,8 @@ export function Picture({ page, answer, link, date, measure }: Props) {
             <Lines lines={wrapped(summary, 32, 2, 500)} y={214} size={32} weight={500} />
             <Bar answer={answer} measure={measure} />
             <Lines lines={wrapped(timeOf(answer), 24, 3)} y={460} size={24} />
-            <Lines lines={wrapped(degreeList(answer.job, answer.data_parallel), 20, 1)} y={554} size={20} />
-            <Lines lines={linesOf(link, INSIDE, 2, font(16), measure, true)} y={582} size={16} fill={COLOURS.soft} />
+            <Lines lines={wrapped(wholePlan(page.catalog, answer.job, answer.data_parallel), 18, 2)} y={550} size={18} />
+            <Lines lines={linesOf(link, INSIDE, 2, font(16), measure, true)} y={597} size={16} fill={COLOURS.soft} />
         </svg>
     );
 }

@@ -20,6 +20,11 @@ test('the link is that of the run, not of the place on the page; a language stay
     expect(embedCode(page, phased).split('>')[2]).toBe(embedCode(page, link).split('>')[2]); // the element has no such rooms
 });
 
+test('layers that the chunks share unequally belong to the plan', () => {
+    const job = { ...answer.job, layout: 'Et*8|(t*10|)*3(t*11|)*3t*9L' };
+    expect(markdown(page, { ...answer, job }, HERE)).toContain('layers 8 \\| 3 × 10 \\| 3 × 11 \\| 9');
+});
+
 test('a message for a chat: the answer, the time, the link', () => {
     expect(chatText(page, answer, HERE)).toBe(`${summaryOf(page)} ${timeOf(answer)}\n${HERE}`);
 });

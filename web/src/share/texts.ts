@@ -1,7 +1,7 @@
 // The answer as a text: its link, a message for a chat, Markdown, and the element that shows it in another page.
 import type { Estimate } from '../core/api';
 import { summaryOf, timeOf } from '../shared/answer-words';
-import { degreeList } from '../shared/plan-words';
+import { wholePlan } from '../shared/plan-words';
 import { formatLink } from '../state/state';
 import { DEPTH_PARAMETER, ROOM_PARAMETERS } from '../state/view';
 import type { Page } from '../store/page';
@@ -22,7 +22,7 @@ export const chatText = (page: Page, answer: Estimate, link: string): string => 
 const escapeMarkdown = (text: string): string => text.replace(/[\\`*_[\]<>|]/g, '\\$&');
 
 export function markdown(page: Page, answer: Estimate, link: string): string {
-    const lines = [timeOf(answer), degreeList(answer.job, answer.data_parallel)].map((line) => `- ${escapeMarkdown(line)}`);
+    const lines = [timeOf(answer), wholePlan(page.catalog, answer.job, answer.data_parallel)].map((line) => `- ${escapeMarkdown(line)}`);
     return `**[${escapeMarkdown(summaryOf(page))}](${link})**\n\n${lines.join('\n')}\n`;
 }
 
