@@ -101,6 +101,10 @@ const bothOf = ({ job, total_bytes, comparison }: WholeEstimate): string =>
         other: nameOf('method', { id: comparison.method }),
     });
 
+// What the step time counts as waits of the slowest stage.
+const waitsOf = ({ time }: Estimate): number =>
+    time.items.reduce((sum, { id, seconds }) => sum + (id === 'bubble' || id === 'pipeline_traffic' ? seconds : 0), 0);
+
 interface PartsProps {
     answer: Estimate;
     act: Actions;
@@ -115,7 +119,7 @@ export function Parts({ answer, act, timeline }: PartsProps) {
                 {() => (whole ? <StepCurve answer={whole} /> : <Coming />)}
             </Part>
             <Part title={say('part.timeline')} opened={answer.stages.length > 1}>
-                {() => <PipelineTimeline job={answer.job} ask={timeline} />}
+                {() => <PipelineTimeline job={answer.job} counted={waitsOf(answer)} ask={timeline} />}
             </Part>
             <Part title={say('part.methods')} {...(whole && { small: bothOf(whole) })} opened={false}>
                 {() => (whole ? <TwoMethods answer={whole} act={act} /> : <Coming />)}

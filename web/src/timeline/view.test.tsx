@@ -9,12 +9,14 @@ const answer = goodOf('timeline', 'timeline');
 const line = answer.timeline;
 if (!line) throw new Error('no timeline');
 
-async function shown(asked: Answers['timeline'] | Error = answer) {
+const waits = Math.min(...line.stages.map(({ idle_seconds }) => idle_seconds));
+
+async function shown(asked: Answers['timeline'] | Error = answer, counted = waits) {
     const ask = vi.fn(async (_: object): Promise<Answers['timeline']> => {
         if (asked instanceof Error) throw asked;
         return asked;
     });
-    const view = show(<PipelineTimeline job={answer.job} ask={ask} />);
+    const view = show(<PipelineTimeline job={answer.job} counted={counted} ask={ask} />);
     expect(view.text()).toBe('The step is being simulated…');
     await settle();
     return { ask, ...view };
@@ -72,6 +74,15 @@ test('one stage waits for no other; stages with the same work are told as such',
     expect(textOf((await shown(of({ equally_slow: 2 }))).one('.finding'))).toContain('2 stages have the most work');
 });
 
+test('where the step time counts other waits than are played, both are said, and why', async () => {
+    expect((await shown()).text()).not.toContain('the slowest stage waits');
+    const [much, little] = [waits + line.makespan_seconds / 5, waits - line.makespan_seconds / 50];
+    expect((await shown(answer, much)).text()).toContain('counts every transfer between stages as a wait');
+    const { text } = await shown(answer, little);
+    expect(text()).toContain(plain(`the slowest stage waits ${format.duration(waits)}`));
+    expect(text()).toContain('counts the chunks of a stage as equally long');
+});
+
 test('no picture: why, and where it could not be had', async () => {
     expect((await shown({ ...answer, timeline: null })).text()).not.toBe('');
     expect((await shown(refusalOf('broken-rules') as JobRefusal)).text()).toBe('The timeline could not be computed.');
@@ -86,7 +97,7 @@ test('another plan: the timeline before it says so until the new one is there', 
             done = resolve;
         }),
     );
-    again(<PipelineTimeline job={{ ...answer.job, micro_batch: 2 }} ask={ask} />);
+    again(<PipelineTimeline job={{ ...answer.job, micro_batch: 2 }} counted={waits} ask={ask} />);
     expect(text()).toContain('This timeline belongs to the run before the last change.');
     done(answer);
     await settle();

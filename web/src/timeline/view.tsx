@@ -317,7 +317,19 @@ function Drawing({ line, chosen, choose }: DrawingProps) {
     );
 }
 
-function Told({ answer, line }: { answer: TimelineAnswer; line: Timeline }) {
+const SLIGHT = 0.01; // chosen: of the pipeline's time, what two ways to count it may differ by without a word
+
+// The step time has a closed form, the picture is played pass by pass: where chunks of a stage hold different numbers of layers, stages wait
+// for the longer ones, which the form does not count.
+function differenceOf(line: Timeline, counted: number): string | null {
+    const played = Math.min(...line.stages.map(({ idle_seconds }) => idle_seconds));
+    if (Math.abs(played - counted) < SLIGHT * line.makespan_seconds) return null;
+    const cause = played < counted ? 'transfers' : line.chunks > 1 ? 'chunks' : 'none';
+    return say('timeline.differs', { played, counted, cause });
+}
+
+function Told({ answer, line, counted }: { answer: TimelineAnswer; line: Timeline; counted: number }) {
+    const difference = differenceOf(line, counted);
     const [chosen, choose] = useState<Place | null>(null);
     const stage = Math.min(chosen?.stage ?? line.slowest_stage, line.stages.length - 1); // whose passes the table lists
     return (
@@ -329,19 +341,26 @@ function Told({ answer, line }: { answer: TimelineAnswer; line: Timeline }) {
             <Drawing line={line} chosen={chosen} choose={choose} />
             <Legend line={line} />
             <p class="note">{sentences(tell(answer.note), tell(answer.basis))}</p>
+            {difference && <p class="note">{difference}</p>}
             <Table title={say('timeline.stages')} label={say('timeline.chart')} rows={() => stageTable(line)} />
             <Table title={say('timeline.passes', { stage: stage + 1 })} label={say('timeline.chart')} rows={() => passTable(line, stage)} />
         </>
     );
 }
 
-export function PipelineTimeline({ job, ask }: { job: Job; ask: Core['timeline'] }) {
+interface Props {
+    job: Job;
+    counted: number; // seconds that the step time counts as waits
+    ask: Core['timeline'];
+}
+
+export function PipelineTimeline({ job, counted, ask }: Props) {
     const { answer, known, stale } = useTimeline(job, ask);
     if (!answer?.ok) return <p class="note">{known && !stale ? say('timeline.failed') : say('timeline.working')}</p>;
     return (
         <div class={stale ? 'timeline stale' : 'timeline'}>
             <div role="status">{stale && <p class="note">{say('timeline.stale')}</p>}</div>
-            {answer.timeline ? <Told answer={answer} line={answer.timeline} /> : <p class="note">{tell(answer.note)}</p>}
+            {answer.timeline ? <Told answer={answer} line={answer.timeline} counted={counted} /> : <p class="note">{tell(answer.note)}</p>}
         </div>
     );
 }

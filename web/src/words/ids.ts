@@ -446,6 +446,7 @@ export interface Words {
     'timeline.failed': null;
     'timeline.stages': null;
     'timeline.passes': { stage: number };
+    'timeline.differs': { played: number; counted: number; cause: string | boolean };
     'timeline.busy': null;
     'timeline.idle': null;
     'timeline.share': null;
