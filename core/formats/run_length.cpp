@@ -44,6 +44,14 @@ std::optional<double> length_in(const Json& value, LengthUnit& unit) {
     return std::nullopt;
 }
 
+// Epochs of a data set, whose tokens no text says; and no default for a model's first training is the length of a fine-tuning run.
+bool counts_otherwise(const Import& in) {
+    return in.job.value("trained", "") == "lora" || std::any_of(in.entries.begin(), in.entries.end(), [](const Entry& entry) {
+               const auto* const text = entry.value.get_ptr<const Json::string_t*>();
+               return entry.key.ends_with("epochs") || (entry.key == "max_duration" && text != nullptr && text->ends_with("ep"));
+           });
+}
+
 }  // namespace
 
 // Where several are said the program stops at the first that it meets.
@@ -53,19 +61,24 @@ void read_run_length(Import& in) {
     if (in.job.contains("token_budget") || sequence == in.job.end() || !sequence->is_number()) return;
     Entry* shortest = nullptr;
     double least = kMostTokens;
+    bool said = false;
     for (const LengthRow& row : kRunLengths)
         for (auto entry = in.entries.rbegin(); entry != in.entries.rend(); ++entry) {
             if (entry->fate != Fate::no_number || !entry->open.empty() || !names(*entry, row)) continue;
             LengthUnit unit = row.unit;
             const auto length = length_in(entry->value, unit);
             if (!length || *length <= 0) continue;
+            said = true;
             if (unit == LengthUnit::steps && (batch == in.job.end() || !batch->is_number())) continue;
             const double tokens = *length * (unit == LengthUnit::tokens ? 1 : sequence->get<double>()) *
                                   (unit == LengthUnit::steps ? batch->get<double>() : 1);
             if (tokens < least) least = tokens, shortest = &*entry;
             break;
         }
-    if (shortest == nullptr) return;
+    if (shortest == nullptr) {
+        if (!said && counts_otherwise(in)) in.job["token_budget"] = 0;
+        return;
+    }
     in.job["token_budget"] = least;
     shortest->fate = Fate::used;
     shortest->fields = {"token_budget"};

@@ -4,7 +4,8 @@
 
 namespace fourfold {
 
-// Sets the job's token_budget where an entry names a length and the job what a step holds.
+// Sets the job's token_budget where an entry names a length and the job what a step holds; to none where it is said in epochs of a data
+// set, or not at all and adapters are trained.
 void read_run_length(Import& in);
 
 }  // namespace fourfold

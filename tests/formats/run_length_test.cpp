@@ -37,6 +37,19 @@ TEST_CASE("steps, sequences or tokens of a run are its token budget") {
     CHECK(first_of(nemo + "trainer.max_steps = 100\n")["job"]["token_budget"] == 100.0 * 32 * 4'096);
 }
 
+TEST_CASE("epochs of a data set, and adapters without a length, have no token budget until the reader says one") {
+    const auto axolotl = [](const std::string& more) {
+        return first_of(
+            "base_model = \"meta-llama/Llama-3.1-8B\"\nsequence_len = 4096\nmicro_batch_size = 2\n"
+            "gradient_accumulation_steps = 4\nlearning_rate = 2e-4\n" +
+            more);
+    };
+    for (const char* const unsaid : {"num_epochs = 4\n", "adapter = \"lora\"\nlora_r = 8\nlora_target_linear = true\n"})
+        CHECK(axolotl(unsaid)["job"]["token_budget"] == 0);
+    CHECK(!axolotl("num_epochs = 4\nmax_steps = 100\n")["job"].contains("token_budget"));  // until the GPUs say the batch
+    CHECK(!axolotl("")["job"].contains("token_budget"));
+}
+
 TEST_CASE("of several lengths of a run the first that it meets ends it") {
     const auto run = [](const std::string& length) {
         return first_of_script(
@@ -62,7 +75,8 @@ TEST_CASE("llm-foundry and MaxText: their own words for a run's length") {
     CHECK(foundry("\"4800ba\"")["token_budget"] == 4'800.0 * 256 * 2'048);
     CHECK(foundry("\"1_000_000sp\"")["token_budget"] == 1e6 * 2'048);
     CHECK(foundry("\"2e9tok\"")["token_budget"] == 2e9);
-    for (const char* epochs : {"\"1ep\"", "3", "\"0.5dur\"", "\"ba\""}) CHECK(!foundry(epochs).contains("token_budget"));
+    for (const char* none : {"3", "\"0.5dur\"", "\"ba\""}) CHECK(!foundry(none).contains("token_budget"));
+    CHECK(foundry("\"1ep\"")["token_budget"] == 0);
 
     const std::string maxtext =
         "model_name = \"llama3-8b\"\nper_device_batch_size = 4\nmax_target_length = 8192\nici_fsdp_parallelism = 8\ndcn_data_parallelism = "

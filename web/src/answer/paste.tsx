@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Answers, FoundModel, Imported, ImportedPlan, RunRead } from '../core/api';
 import type { Core } from '../core/client';
 import { format } from '../format/format';
 import { isLog } from '../formats/is-log';
 import { type Against, type Cards, RunFound } from '../formats/run-door';
 import { type Script, ScriptReport } from '../formats/script';
+import { type Also, Unsaid, withAlso } from '../formats/unsaid';
 import { problemText } from '../shared/names';
 import { MAX_CONFIG, MAX_LOG } from '../state/state';
 import type { Page } from '../store/page';
@@ -136,6 +137,7 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
     const [text, setText] = useState(start);
     const [refused, setRefused] = useState('');
     const [set, setSet] = useState<{ [name: string]: string }>({});
+    const [also, setAlso] = useState<Also>({});
     const [chosen, choose] = useState(0);
     const [came, setCame] = useState(''); // the repository that the text is from
     const repository = repositoryOf(text);
@@ -157,7 +159,8 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
         };
     }, [text, set]);
     const script = result !== null && isScript(result) ? result : null;
-    const plan = script?.jobs[chosen] ?? script?.jobs[0];
+    const read = script?.jobs[chosen] ?? script?.jobs[0];
+    const plan = useMemo(() => read && withAlso(read, also), [read, also]);
     const usable = plan ? isWhole(plan) : result?.ok === true && !isRun(result);
     const submit = (): void => {
         if (plan && usable) run(plan);
@@ -240,6 +243,7 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
                             choose={choose}
                             set={set}
                             answer={(name, value) => setSet({ ...set, [name]: value })}
+                            also={read && <Unsaid page={page} plan={read} also={also} answer={setAlso} />}
                         >
                             {plan && usable && faster(plan, script)}
                         </ScriptReport>

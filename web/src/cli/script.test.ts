@@ -27,6 +27,15 @@ test('what a script does not say comes from --set and from options of the job', 
     expect(saidOf({}, [], catalog, core)).toEqual({ set: {}, start: 1, given: new Set() });
 });
 
+test('a run whose tokens are not said has no length, and the option that says it is named', async () => {
+    const [plan] = script.jobs;
+    const epochs = { ...script, jobs: [{ ...plan, job: { ...plan?.job, token_budget: 0 } }] };
+    const telling = { ...core, import_plan: () => JSON.stringify(epochs) } as unknown as Fourfold;
+    const read = (...given: string[]) => readScript('a.yaml', 'x', telling, catalog, { set: {}, start: 1, given: new Set(given) });
+    expect((await read()).notes.join()).toContain('--token-budget says it');
+    expect((await read('token_budget')).notes.join()).not.toContain('--token-budget');
+});
+
 test('model and batch come from options too; what needs the rest of the job is read with it', () => {
     const options = (...all: [string, string][]) => all.map(([key, text]) => ({ option: `--${key}`, key, text }));
     const set = (...all: [string, string][]) => saidOf({}, options(...all), catalog, core).set;

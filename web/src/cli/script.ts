@@ -71,12 +71,15 @@ function withSlips(complaints: string[], { keys }: ImportedPlan): string[] {
     return complaints.length === 0 || slips.length === 0 ? complaints : [...complaints, say('cli.script.unknown', { keys: listed(slips) })];
 }
 
-function notesOf({ keys, notes }: ImportedPlan, complete: boolean, said: Said): string[] {
+function notesOf({ keys, notes, job }: ImportedPlan, complete: boolean, said: Said): string[] {
     const of = (isOne: (key: ImportedKey) => boolean) => [...new Set(keys.filter(isOne).map(told))];
     const [unknown, open] = [of((key) => key.fate === 'unknown' && counts(key, said)), of((key) => isUnsaid(key, said))];
     return [
         ...notes.map(tell),
         ...(complete ? [] : [say('cli.script.incomplete')]),
+        ...(job.token_budget === 0 && !said.given.has('token_budget')
+            ? [say('cli.script.tokens', { option: optionOf('token_budget') })]
+            : []),
         ...(unknown.length > 0 ? [say('cli.script.unknown', { keys: listed(unknown) })] : []),
         ...(open.length > 0 ? [say('cli.script.open', { keys: listed(open) })] : []),
     ];

@@ -12,6 +12,7 @@ interface Props {
     choose(job: number): void;
     set: { readonly [name: string]: string };
     answer(name: string, value: string): void;
+    also?: ComponentChildren; // what else is asked
     children?: ComponentChildren; // what is said of a run that is whole
 }
 
@@ -106,7 +107,7 @@ function labelOf(name: string, isField: boolean): string {
 }
 
 // What the reader can say where the script does not. What was asked once keeps its place and its label: an answer stays there to be changed.
-function Questions({ script, job, set, answer }: Omit<Props, 'chosen' | 'choose'> & { job: ImportedPlan }) {
+function Questions({ script, job, set, answer, also }: Omit<Props, 'chosen' | 'choose'> & { job: ImportedPlan }) {
     const [known] = useState(() => new Map<string, Field>());
     const names = new Set(job.keys.flatMap((key) => key.names));
     const now = [
@@ -116,7 +117,7 @@ function Questions({ script, job, set, answer }: Omit<Props, 'chosen' | 'choose'
     ];
     for (const { name, choices, isField } of now) if (!known.has(name)) known.set(name, { name, choices, label: labelOf(name, isField) });
     const all = [...known.values()].filter(({ name }) => now.some((one) => one.name === name));
-    if (all.length === 0) return null;
+    if (all.length === 0 && !also) return null;
     return (
         <fieldset>
             <legend>{say('paste.script.ask')}</legend>
@@ -130,12 +131,13 @@ function Questions({ script, job, set, answer }: Omit<Props, 'chosen' | 'choose'
                     answer={(value) => answer(name, value)}
                 />
             ))}
+            {also}
         </fieldset>
     );
 }
 
 // What a launch script would start, argument by argument. What an answer brings stands below the fields: they keep their place.
-export function ScriptReport({ script, chosen, choose, set, answer, children }: Props) {
+export function ScriptReport({ script, chosen, choose, set, answer, also, children }: Props) {
     const job = script.jobs[chosen] ?? script.jobs[0];
     if (!job) return null;
     return (
@@ -153,7 +155,7 @@ export function ScriptReport({ script, chosen, choose, set, answer, children }: 
                     </select>
                 </label>
             )}
-            <Questions script={script} job={job} set={set} answer={answer} />
+            <Questions script={script} job={job} set={set} answer={answer} also={also} />
             {job.refused.length > 0 && (
                 <div class="wrong">
                     <h4>{say('paste.script.refused')}</h4>

@@ -1268,6 +1268,7 @@ export interface Words {
     'cli.script.several': { name: string; count: number; start: number };
     'cli.script.no_start': { name: string; count: number };
     'run.died': null;
+    'cli.script.tokens': { option: string };
     'run.ran': null;
     'run.against': { model: string; gpus: number; gpu: string; tokens: number };
     'run.not_compared': null;
