@@ -74,6 +74,18 @@ test('it waits for a config, reads what is typed, and hands the model on', async
     expect(use).toHaveBeenCalledWith(imported);
 });
 
+test('a link of the page is opened; one of another page is not', async () => {
+    const assign = vi.spyOn(location, 'assign').mockReturnValue();
+    const { find, text, importPlan } = shown(imported, 'https://example.org/fourfold/?v=2&model=llama-3.1-70b&gpus=64#gpus');
+    expect(text()).toContain('This is a link of this page.');
+    find('button', 'Open it')
+        .closest('form')
+        ?.dispatchEvent(new Event('submit', { cancelable: true }));
+    expect(assign).toHaveBeenCalledWith('?v=2&model=llama-3.1-70b&gpus=64');
+    expect(importPlan).not.toHaveBeenCalled();
+    expect(shown(imported, 'https://example.org/?q=1').text()).not.toContain('a link of this page');
+});
+
 test('a config that is none says why, and cannot be used', async () => {
     const refused = refusalOf('import-unsupported') as Extract<Imported, { ok: false }>;
     const { find, text, use } = shown(refused, '{"model_type": "x"}');

@@ -8,6 +8,7 @@ import { type Against, type Cards, RunFound } from '../formats/run-door';
 import { type Script, ScriptReport } from '../formats/script';
 import { type Also, Unsaid, withAlso } from '../formats/unsaid';
 import { problemText } from '../shared/names';
+import { isOurs, queryOf } from '../state/link-text';
 import { MAX_CONFIG, MAX_LOG } from '../state/state';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
@@ -140,7 +141,9 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
     const [also, setAlso] = useState<Also>({});
     const [chosen, choose] = useState(0);
     const [came, setCame] = useState(''); // the repository that the text is from
-    const repository = repositoryOf(text);
+    const query = queryOf(text);
+    const link = query !== null && isOurs(query) ? query : null;
+    const repository = link === null ? repositoryOf(text) : null;
     const known = useKnownModel(repository, importing.findModels);
     const [result, setResult] = useState<Found | null>(null);
     useEffect(() => dialog.current?.showModal(), []);
@@ -148,7 +151,7 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
         setText(start);
     }, [start]);
     useEffect(() => {
-        if (isEmpty(text) || repository !== null) return setResult(null);
+        if (isEmpty(text) || link !== null || repository !== null) return setResult(null);
         let stale = false;
         readText(text, set, importing).then(
             (answer) => !stale && setResult(answer),
@@ -161,9 +164,10 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
     const script = result !== null && isScript(result) ? result : null;
     const read = script?.jobs[chosen] ?? script?.jobs[0];
     const plan = useMemo(() => read && withAlso(read, also), [read, also]);
-    const usable = plan ? isWhole(plan) : result?.ok === true && !isRun(result);
+    const usable = link !== null || (plan ? isWhole(plan) : result?.ok === true && !isRun(result));
     const submit = (): void => {
-        if (plan && usable) run(plan);
+        if (link !== null) location.assign(link);
+        else if (plan && usable) run(plan);
         else if (result?.ok && !isScript(result) && !isRun(result)) use(named(result, came));
     };
 
@@ -185,7 +189,7 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
         setText(config);
         field.current?.focus();
     };
-    const message = refused || (result === null && repository === null ? say('paste.waiting') : '');
+    const message = refused || (link !== null ? say('paste.link') : result === null && repository === null ? say('paste.waiting') : '');
     return (
         <dialog ref={dialog} class="paste-dialog" aria-labelledby="paste-title" onClose={close}>
             <form
@@ -255,7 +259,7 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
                     </button>
                     {!(result && isPrinted(result)) && (
                         <button type="submit" class="prime" aria-disabled={!usable}>
-                            {say(script ? 'paste.script.use' : 'paste.use')}
+                            {say(link !== null ? 'paste.open' : script ? 'paste.script.use' : 'paste.use')}
                         </button>
                     )}
                 </p>

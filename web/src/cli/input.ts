@@ -1,5 +1,6 @@
 // What a file, standard input or an argument holds, and the part of a job that it gives.
 import type { Catalog, Imported, Json } from '../core/api';
+import { queryOf } from '../state/link-text';
 import { parseLink, request, unknownParts } from '../state/state';
 import { say, tell } from '../words/words';
 import type { TextCore } from './asked';
@@ -18,12 +19,13 @@ const SIZES = ['hidden_size', 'n_embd', 'd_model', 'dim', 'num_hidden_layers'];
 const OF_NEOX = ['pipe_parallel_size', 'model_parallel_size', 'train_micro_batch_size_per_gpu', 'checkpoint_num_layers'];
 const OF_DEEPSPEED = ['zero_optimization', 'train_batch_size', 'train_micro_batch_size_per_gpu', 'gradient_accumulation_steps'];
 
-export const isLink = (text: string): boolean => /^(https?:\/\/\S*)?\?\S+=\S*$/.test(text.trim());
+export const isLink = (text: string): boolean => queryOf(text) !== null;
 
 // The one place that decides what a text is. What is none of the others is a file of another program.
 export function inputOf(text: string): Input {
     const bare = text.trim();
-    if (isLink(bare)) return { kind: 'link', query: bare.replace(/^[^?]*/, '').replace(/#.*$/, '') };
+    const query = queryOf(text);
+    if (query !== null) return { kind: 'link', query };
     if (!bare.startsWith('{')) return { kind: 'import', text };
     try {
         const parsed = JSON.parse(bare) as { [key: string]: Json };

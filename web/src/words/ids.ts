@@ -464,6 +464,8 @@ export interface Words {
     'paste.unreadable_file': null;
     'paste.waiting': null;
     'paste.found': { label: string; parameters: number };
+    'paste.link': null;
+    'paste.open': null;
     'paste.problems': { count: number };
     'paste.used': null;
     'paste.assumed': null;
