@@ -82,6 +82,8 @@ TEST_CASE("a number is not the beginning of a longer one, unless it is still typ
     CHECK(by("olmo 3").ends_with(" olmo-2-32b"));
     CHECK(by("llama 3 70").find("llama-3-70b") != std::string::npos);
     CHECK(by("llama3 70").find("llama-3-70b") != std::string::npos);
+    CHECK(by("qwen 2.5").find("qwen2.5-72b") != std::string::npos);
+    for (const char* const id : {"qwen3-4b", "qwen3-8b", "qwen3-14b", "qwen3-235b-a22b"}) CHECK(by("qwen 3").find(id) != std::string::npos);
     CHECK(by("qwen 3 32").starts_with("words: qwen3-32b"));
     CHECK(by("qwen3 235") == "words: qwen3-235b-a22b");
     CHECK(by("llama 3.1 8").starts_with("words: llama-3.1-8b"));

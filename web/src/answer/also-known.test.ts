@@ -18,6 +18,16 @@ test('the core is asked with what was typed, and its models have a title', async
     expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }]]);
 });
 
+test('where a number only begins a longer one, no model is called so', async () => {
+    const { models } = goodOf('find_models', 'find-models');
+    asked.mockResolvedValue({ ok: true, version: 2, match: 'words', models });
+    expect((await alsoKnown('gemma 2')).title).toBe('More models:');
+    const [gemma] = models;
+    const long = { ...gemma, id: 'gpt-3-40b', label: 'GPT-3 40B', repository: '', names: [] };
+    asked.mockResolvedValue({ ok: true, version: 2, match: 'words', models: [long] });
+    expect((await alsoKnown('gpt-4')).title).toBe('None is called “gpt-4”. So begin:');
+});
+
 test('one that is spelled alike says so; none, and a refusal, say nothing', async () => {
     const { models, version } = goodOf('find_models', 'find-models');
     asked.mockResolvedValue({ ok: true, version, match: 'near', models: models.slice(0, 1) });

@@ -3,6 +3,7 @@ import type { FoundModel } from '../core/api';
 import { findModels } from '../formats/reader';
 import { type Job, withConfig } from '../state/state';
 import { fetchWords, listed, say, sentences, tell } from '../words/words';
+import { isWhole } from './model-search';
 
 export interface AlsoKnown {
     title: string; // of the models, or what is to be said where there are none; '': nothing
@@ -23,7 +24,10 @@ export async function alsoKnown(typed: string): Promise<AlsoKnown> {
     const near = answer?.ok === true && answer.match === 'near';
     const adapters =
         text.search(ADAPTERS) >= 0 && say('formats.models.adapters', { field: tell({ id: 'field.trained' }), detail: say('depth.detail') });
-    const title = sentences(adapters, models.length > 0 && say(near ? 'formats.models.near' : 'formats.models.also'));
+    // "gpt-4" begins "GPT-3 40B": that is not what was typed, unless more is to come
+    const exact = models.some((model) => isWhole({ ...model, label: `${model.label} ${model.names.join(' ')}` }, words));
+    const found = near ? say('formats.models.near') : exact ? say('formats.models.also') : say('formats.models.begins', { typed: words });
+    const title = sentences(adapters, models.length > 0 && found);
     return { title, said: sentences(title, listed(models.slice(0, SAID).map(({ label }) => label))), near, models };
 }
 

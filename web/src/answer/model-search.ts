@@ -21,13 +21,13 @@ function has(names: string[], word: string, before: string, whole: boolean): boo
 }
 
 // Whether all words are in the names of a model; unless `whole`, the last one may still be typed.
-const called = ({ id, label, repository }: CatalogModel, words: string[], whole: boolean): boolean => {
+type Named = Pick<CatalogModel, 'id' | 'label' | 'repository'>;
+const called = ({ id, label, repository }: Named, words: string[], whole: boolean): boolean => {
     const names = wordsOf(`${id} ${label} ${repository}`);
     return words.every((word, i) => has(names, word, words[i - 1] ?? NONE, whole || i + 1 < words.length));
 };
 
-export const isWhole = (model: CatalogModel | undefined, typed: string): boolean =>
-    model !== undefined && called(model, wordsOf(typed), true);
+export const isWhole = (model: Named | undefined, typed: string): boolean => model !== undefined && called(model, wordsOf(typed), true);
 
 // "Llama " of "Llama 3.1 70B": its models stand together in the catalogue.
 const familyOf = ({ label }: CatalogModel): string => label.replace(/\d.*/, '');

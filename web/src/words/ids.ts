@@ -297,6 +297,7 @@ export interface Words {
     'formats.models.also': null;
     'formats.models.adapters': { field: string; detail: string };
     'formats.models.near': null;
+    'formats.models.begins': { typed: string };
     'formats.close': null;
     'copy.table': null;
     'copy.done': null;
