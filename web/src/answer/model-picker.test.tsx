@@ -67,7 +67,9 @@ test('what no model is called leads to the paste dialog', async () => {
     expect(text()).toContain('No such model here.');
     press(field, 'ArrowUp');
     press(field, 'Enter');
-    expect(onPaste).toHaveBeenCalledTimes(1);
+    expect(onPaste.mock.calls).toEqual([['oracle of delphi']]);
+    act(() => field.focus()); // the dialog gives the focus back
+    expect(field).toHaveProperty('value', 'oracle of delphi');
 });
 
 test('a config or a script that is pasted goes to the paste dialog; a name does not', () => {

@@ -117,6 +117,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
     const input = useRef<HTMLInputElement>(null);
     const list = useRef<HTMLUListElement>(null);
     const entered = useRef(false); // before the list was whole
+    const kept = useRef(''); // what was typed, when the dialog took its place
     const open = query !== null;
     const typed = query ?? '';
     const repository = repositoryOf(typed);
@@ -149,7 +150,8 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
     const take = (id: string | undefined) => {
         close();
         if (id === undefined) return;
-        if (id === PASTE) onPaste();
+        kept.current = id === PASTE || id === FROM_HUB ? typed : '';
+        if (id === PASTE) onPaste(typed || undefined);
         else if (id === FROM_HUB) onPaste(repository ?? '');
         else onChoose(also.models.find((one) => one.id === id)?.model ?? id);
     };
@@ -169,6 +171,9 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
     useEffect(() => {
         list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
     }, [active, open]);
+    useEffect(() => {
+        kept.current = '';
+    }, [value]);
     useEffect(() => {
         if (entered.current && !coming) take(ids[0]);
     }, [coming]);
@@ -198,6 +203,10 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 size={Math.max(6, (query || label).length)}
                 value={query || label}
                 onClick={show}
+                onFocus={() => {
+                    if (kept.current) type(kept.current);
+                    kept.current = '';
+                }}
                 onInput={(event) => {
                     const { value } = event.currentTarget;
                     if (isFile(value)) return pasted(value);
