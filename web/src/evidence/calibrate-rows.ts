@@ -2,6 +2,7 @@
 import type { Calibration, CalibrationRow, Catalog } from '../core/api';
 import { entriesOf } from '../core/keys';
 import { format } from '../format/format';
+import { bytes } from '../format/in-words';
 import { choiceLabel, labelOf } from '../shared/names';
 import { degreeList } from '../shared/plan-words';
 import { listed, say, tell } from '../words/words';
@@ -43,9 +44,7 @@ const timeCells = (row: CalibrationRow): string[] =>
           ]
         : [NONE, format.duration(row.estimated_seconds), NONE, NONE, NONE];
 const memoryCells = ({ memory }: CalibrationRow): string[] =>
-    memory
-        ? [format.bytes(memory.bytes), format.bytes(memory.estimated_bytes), off(memory.ratio), off(memory.after_ratio)]
-        : [NONE, NONE, NONE, NONE];
+    memory ? [bytes(memory.bytes), bytes(memory.estimated_bytes), off(memory.ratio), off(memory.after_ratio)] : [NONE, NONE, NONE, NONE];
 
 export function asRows(catalog: Catalog, { rows }: Calibration): string[][] {
     const memory = rows.some((row) => row.memory !== null);

@@ -1,11 +1,13 @@
 import { expect, test, vi } from 'vitest';
 import type { Calibrated } from '../core/api';
 import { format } from '../format/format';
+import { bytes } from '../format/in-words';
 import { goodOf, pageOf, refusalOf } from '../shared/test-data';
 import { cellsOf, choose, later, plain, show, spies, tap, textOf, unfold, write } from '../shared/test-view';
 import type { Page } from '../store/page';
 import { Calibrate, type Typed } from './calibrate';
 import { withTabs } from './calibrate-rows';
+import { keepRuns, keptRuns } from './kept-runs';
 
 const good = goodOf('calibrate', 'calibrate');
 const printed = goodOf('read_run', 'run-steps');
@@ -109,6 +111,17 @@ test('a rate in FLOP/s asks what counts; seconds do not', async () => {
     expect(all('combobox')).toHaveLength(1);
 });
 
+test('runs that a calibration rests on come back with it, and with no other', () => {
+    const { job } = pageOf();
+    const set = { time_factor: 1.1 };
+    const typed = { text: 'gpus\n8\n', convention: null };
+    keepRuns(typed, set);
+    expect(keptRuns({ ...job, ...set })).toEqual(typed);
+    expect(keptRuns(job)).toEqual({ text: null, convention: null });
+    localStorage.clear();
+    expect(keptRuns({ ...job, ...set })).toEqual({ text: null, convention: null });
+});
+
 test('memory stands beside the time, with its correction and what the search filled in', async () => {
     const { box, text } = await shown(rates);
     expect(rates.memory?.kind).toBe('factor');
@@ -117,7 +130,7 @@ test('memory stands beside the time, with its correction and what the search fil
     const [head, ...rows] = cellsOf(unfold(box, 'As a table'));
     expect(head).toHaveLength(11);
     rates.rows.forEach((row, i) => {
-        expect(rows[i]?.[6]).toBe(plain(format.bytes(row.memory?.bytes ?? 0)));
+        expect(rows[i]?.[6]).toBe(plain(bytes(row.memory?.bytes ?? 0)));
         expect(rows[i]?.[10]).toContain(`${row.filled.context_parallel}`);
     });
 });

@@ -10,6 +10,7 @@ import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 import { asRows, timedRows, withTabs } from './calibrate-rows';
+import { keepRuns } from './kept-runs';
 import { off } from './off';
 import { SendLater } from './send-door';
 
@@ -106,9 +107,13 @@ function Residuals({ result }: { result: Calibration }) {
     );
 }
 
-function Proposal({ page, act, result }: { page: Page; act: Actions; result: Calibration }) {
+function Proposal({ page, act, result, typed }: Pick<Props, 'page' | 'act' | 'typed'> & { result: Calibration }) {
     const entries = entriesOf(result.set);
     if (entries.length === 0) return null;
+    const apply = () => {
+        keepRuns(typed, result.set);
+        act.change(result.set, 'choose');
+    };
     const inUse = entries.every(([key, value]) => page.job[key] === value);
     const { fields } = page.catalog;
     const told = ([key, value]: (typeof entries)[number]): string => {
@@ -127,7 +132,7 @@ function Proposal({ page, act, result }: { page: Page; act: Actions; result: Cal
                 ))}
             </ul>
             <p class="acts">
-                <button type="button" class="prime" aria-disabled={inUse} onClick={() => !inUse && act.change(result.set, 'choose')}>
+                <button type="button" class="prime" aria-disabled={inUse} onClick={() => !inUse && apply()}>
                     {inUse ? say('calibrate.applied') : say('calibrate.apply')}
                 </button>
             </p>
@@ -305,7 +310,7 @@ export function Calibrate({ page, act, calibrate, readRun, typed, setTyped }: Pr
             </div>
             {result?.ok && (
                 <>
-                    <Proposal page={page} act={act} result={result} />
+                    <Proposal page={page} act={act} result={result} typed={typed} />
                     <Finding page={page} result={result} />
                     {page.answer && result.rows.length > 0 && (
                         <SendLater page={page} answer={page.answer} rows={result.rows} lines={text ?? ''} />

@@ -8,6 +8,7 @@ import type { Estimate } from '../core/api';
 import type { Core } from '../core/client';
 import { isWhole, type WholeEstimate } from '../core/types';
 import { Calibrate, type Typed } from '../evidence/calibrate';
+import { keptRuns } from '../evidence/kept-runs';
 import { format } from '../format/format';
 import { readRun } from '../formats/reader';
 import { rateOf } from '../shared/answer-words';
@@ -73,7 +74,7 @@ export function TimePart(props: Parameters<typeof TimeTable>[0]) {
 
 // What is typed outlives the part's folding.
 export function CalibratePart({ page, act, calibrate }: { page: Page; act: Actions; calibrate: Core['calibrate'] }) {
-    const [typed, setTyped] = useState<Typed>({ text: null, convention: null });
+    const [typed, setTyped] = useState<Typed>(() => keptRuns(page.job));
     const { measured } = page;
     useEffect(() => {
         if (measured === null) return;
