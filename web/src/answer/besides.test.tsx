@@ -1,18 +1,37 @@
 import { expect, test } from 'vitest';
+import { format } from '../format/format';
+import { nameOf } from '../shared/names';
+import { wholePlan } from '../shared/plan-words';
 import { answeredOf } from '../shared/test-data';
-import { plain, show } from '../shared/test-view';
+import { plain, show, textOf } from '../shared/test-view';
+import { formatLink } from '../state/state';
+import type { Page } from '../store/page';
 import { tell } from '../words/words';
 import { Besides } from './besides';
 
 test('what is offloaded needs room on the host, which is said beside the answer', () => {
     const { page, answer } = answeredOf('llama-405b-uneven-offload');
     if (!answer.host) throw new Error('an optimizer on the host was expected');
-    expect(show(<Besides page={page} answer={answer} />).text()).toBe(plain(tell(answer.host.verdict)));
+    expect(show(<Besides page={page} answer={answer} />).text()).toMatch(
+        new RegExp(`${plain(tell(answer.host.verdict)).replace(/[.()]/g, '.')}$`),
+    );
 });
 
 test('formats are told where they are not the usual', () => {
     const { page, answer } = answeredOf();
-    expect(show(<Besides page={page} answer={answer} />).text()).toBe('');
+    const said = (given: Page): string =>
+        [...show(<Besides page={given} answer={answer} />).box.querySelectorAll('.note')].map(textOf).join();
+    expect(said(page)).toBe('');
     const own = { ...page, job: { ...page.job, precision: 'fp8', optimizer: 'sgd' } };
-    expect(show(<Besides page={own} answer={answer} />).text()).toBe('Precision: fp8, weights in bf16 · Optimizer: SGD');
+    expect(said(own)).toBe('Precision: fp8, weights in bf16 · Optimizer: SGD');
+});
+
+test('paper has the parts of the bar by name, the plan, the date and the link', () => {
+    const { page, answer } = answeredOf('llama-70b-64-h100');
+    const text = textOf(show(<Besides page={page} answer={answer} />).one('.on-paper'));
+    for (const { id, bytes } of answer.groups)
+        if (bytes > 0) expect(text).toContain(plain(`${nameOf('group', { id })} ${format.gb(bytes)}`));
+    expect(text).toContain(wholePlan(page.catalog, answer.job, answer.data_parallel));
+    expect(text).toContain(format.date(new Date()));
+    expect(text).toContain(formatLink(page.job, page.catalog));
 });

@@ -1,9 +1,26 @@
 import type { Estimate } from '../core/api';
 import { Calibrated } from '../evidence/calibrated';
+import { format } from '../format/format';
+import { Legend } from '../shared/legend';
 import { choiceLabel, fieldName } from '../shared/names';
+import { wholePlan } from '../shared/plan-words';
+import { formatLink } from '../state/state';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
 import { unusualOf } from './whose';
+
+// What paper needs besides: the parts of the bar by name, the plan, and where and when it was said.
+function OnPaper({ page, answer }: { page: Page; answer: Estimate }) {
+    return (
+        <div class="on-paper">
+            <Legend answer={answer} />
+            <p>{wholePlan(page.catalog, answer.job, answer.data_parallel)}</p>
+            <p>
+                {format.date(new Date())} · {new URL(formatLink(page.job, page.catalog), location.href).href}
+            </p>
+        </div>
+    );
+}
 
 // What else an answer rests on: unusual formats, the reader's own runs, and room on the host for what is offloaded to it (the headline says
 // where there is none).
@@ -14,6 +31,7 @@ export function Besides({ page, answer }: { page: Page; answer: Estimate }) {
     );
     return (
         <>
+            <OnPaper page={page} answer={answer} />
             {formats.length > 0 && <p class="note">{formats.join(' · ')}</p>}
             <Calibrated answer={answer} />
             {answer.host && answer.host.class !== 'does_not_fit' && <p class="note">{tell(answer.host.verdict)}</p>}

@@ -4,6 +4,7 @@ import { bytes } from '../format/in-words';
 import { memoryBar } from '../share/bar';
 import { lineText, summaryOf, timeOf, verdictOf } from '../shared/answer-words';
 import { Patterns, percent, room } from '../shared/chart';
+import { Legend } from '../shared/legend';
 import { nameOf } from '../shared/names';
 import type { Page } from '../store/page';
 import { listed, say } from '../words/words';
@@ -70,6 +71,7 @@ export function Embedded({ page, whole }: { page: Page; whole: string }) {
             {answer && !problem && (
                 <>
                     <Bar answer={answer} />
+                    <Legend answer={answer} />
                     <p>{timeOf(answer)}</p>
                 </>
             )}

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { Estimate, Run } from '../core/api';
 import { format } from '../format/format';
 import { lineText, timeOf } from '../shared/answer-words';
+import { nameOf as partOf } from '../shared/names';
 import { wholePlan } from '../shared/plan-words';
 import { speakTo } from '../shared/speak-to';
 import { answeredOf, catalog } from '../shared/test-data';
@@ -12,6 +13,7 @@ import { createMeasure } from './lines';
 import { COLOURS, HEIGHT, Picture, WIDTH } from './picture';
 import { textOfSvg } from './save';
 
+const partName = (id: string): string => partOf('group', { id });
 const LINK = 'https://example.org/?v=2&gpus=8';
 const DAY = new Date(2026, 10, 22);
 
@@ -60,6 +62,13 @@ test.each(['en', 'ja', 'zh'] as const)('in %s nothing of the time, the cost and 
         expect(textOf(svg).replace(/\s/g, '')).toContain(timeOf(answer).replace(/\s/g, ''));
     }
     await speakTo('en');
+});
+
+test('a part too narrow for its name has it below the bar', () => {
+    const { answer, svg } = drawn('llama-70b-64-h100');
+    const text = textOf(svg);
+    for (const group of answer.groups) if (group.share > 0.01) expect(text).toContain(plain(`${format.gb(group.bytes)} GB`));
+    for (const { id, share } of answer.groups) if (share > 0.01) expect(text).toContain(partName(id));
 });
 
 test('each part is as wide as its share', () => {

@@ -7,7 +7,7 @@ import { nameOf } from '../shared/names';
 import { wholePlan } from '../shared/plan-words';
 import type { Page } from '../store/page';
 import { say } from '../words/words';
-import { memoryBar } from './bar';
+import { type BarPart, memoryBar } from './bar';
 import { font, linesOf, type Measure } from './lines';
 
 export const WIDTH = 1200;
@@ -75,6 +75,26 @@ interface Drawn {
     answer: Estimate;
     measure: Measure;
 }
+// The parts that have no room for their name and size, in a line below the bar as far as it reaches.
+function Named({ parts, measure, from, to }: { parts: readonly BarPart[]; measure: Measure; from: number; to: number }) {
+    let x = from;
+    return (
+        <>
+            {parts.map(({ group }) => {
+                const text = `${nameOf('group', group)} ${bytes(group.bytes)}`;
+                const at = x;
+                x += 20 + measure(text, font(16)) + 18;
+                return x > to ? null : (
+                    <g key={group.id}>
+                        <rect x={at} y={TOP + TALL + 16} width="12" height="12" fill={COLOURS[group.id]} />
+                        <Lines lines={[text]} x={at + 18} y={TOP + TALL + 27} size={16} />
+                    </g>
+                );
+            })}
+        </>
+    );
+}
+
 const TOP = 326;
 const TALL = 76;
 
@@ -83,6 +103,11 @@ function Bar({ answer, measure }: Drawn) {
     const x = (share: number): number => SIDE + share * INSIDE;
     const narrow = card < 0.6; // much more is needed than the card has: the texts of its end stand to the right of it
     const room = (text: string, size: number, weight: number, width: number): boolean => measure(text, font(size, weight)) < width - 24;
+    const label = say('bar.card', { size: format.nominal(answer.gpu.memory_gib) });
+    const beside = measure(label, font(18, 600)) + 24;
+    const nameless = parts.filter(
+        ({ group, width }) => !room(nameOf('group', group), 18, 600, width * INSIDE) || !room(bytes(group.bytes), 18, 400, width * INSIDE),
+    );
     const caption = answer.stage === answer.worst_stage ? say('bar.label') : say('bar.stage', { stage: answer.stage + 1 });
     return (
         <>
@@ -114,14 +139,8 @@ function Bar({ answer, measure }: Drawn) {
             <rect x={SIDE} y={TOP} width={card * INSIDE} height={TALL} fill="none" stroke={COLOURS.ink} stroke-width="2" />
             <path d={`M${x(line)} ${TOP - 8}v${TALL + 16}`} stroke={COLOURS.ink} stroke-width="2" stroke-dasharray="7 5" />
             <Lines lines={[lineText(answer)]} x={x(line)} y={TOP - 14} size={18} fill={COLOURS.soft} end={!narrow} />
-            <Lines
-                lines={[say('bar.card', { size: format.nominal(answer.gpu.memory_gib) })]}
-                x={narrow ? SIDE : x(card)}
-                y={TOP + TALL + 28}
-                size={18}
-                weight={600}
-                end={!narrow}
-            />
+            <Lines lines={[label]} x={narrow ? SIDE : x(card)} y={TOP + TALL + 28} size={18} weight={600} end={!narrow} />
+            <Named parts={nameless} measure={measure} from={narrow ? SIDE + beside : SIDE} to={narrow ? WIDTH - SIDE : x(card) - beside} />
         </>
     );
 }
