@@ -62,6 +62,12 @@ test('a list price belongs to the GPU that it names, where the run has one of th
     expect(text()).toContain('List price of September 2026 (H100 SXM 80 GB)');
 });
 
+test('a price that a report assumes is no list price', () => {
+    const { find, text } = shown({}, { gpu: 'h800-sxm-80gb' });
+    expect(text()).not.toContain('List price');
+    expect(find('link', 'Assumed, December 2024: not offered publicly').getAttribute('href')).toContain('arxiv.org');
+});
+
 test('what nobody knows is asked for', () => {
     const { text } = shown({ price_per_gpu_hour: null, cost: null, watts_per_gpu: null, energy_kwh: null, co2_kg: null });
     expect(text()).toContain('No price known');

@@ -88,7 +88,9 @@ function Basis({ page, listed }: { page: FieldsOf; listed: boolean }) {
     if (own || !gpu?.price_date) return null;
     const source = gpu.sources.find(({ fields }) => fields.includes('usd_per_gpu_hour'));
     const date = format.month(gpu.price_date);
-    const text = say('tiles.list_price', { date: gpu.id === page.job.gpu ? date : `${date} (${gpu.label})` });
+    const text = say(gpu.price_assumed ? 'tiles.assumed_price' : 'tiles.list_price', {
+        date: gpu.id === page.job.gpu ? date : `${date} (${gpu.label})`,
+    });
     return source ? <a href={source.url}>{text}</a> : <span>{text}</span>;
 }
 

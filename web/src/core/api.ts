@@ -390,6 +390,7 @@ export type Gpu = {
     board_watts?: number; // W
     usd_per_gpu_hour?: number; // US dollars
     price_date?: string;
+    price_assumed?: boolean;
     sources: ProfileSource[];
 };
 

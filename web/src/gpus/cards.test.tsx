@@ -67,6 +67,18 @@ test('list prices are compared, whatever the reader pays for one GPU; its link k
     expect(find('link', 'H100 SXM 80 GB').getAttribute('href')).toContain('price=2');
 });
 
+test('a price that nobody offers publicly is called assumed, in the table and where it is the cheapest', async () => {
+    vi.useFakeTimers();
+    const cheap = (cost: number): Estimate => ({
+        ...answer,
+        time: { ...answer.time, run: answer.time.run && { ...answer.time.run, days: 30, cost } },
+    });
+    const { find, text } = show(<Cards page={page} asker={asker(async ({ gpu }) => cheap(gpu === 'h800-sxm-80gb' ? 1000 : 2000))} />);
+    await later(1000);
+    expect(text()).toMatch(/The cheapest that is done in 60 days: \d+ × H800 SXM 80 GB[^.]*\$1,000 \(assumed price\)/);
+    expect(cellsOf(find('table')).filter((cells) => cells[2]?.includes('assumed'))).toHaveLength(1);
+});
+
 test('what does not fit or cannot be says so, and the work can be stopped', async () => {
     vi.useFakeTimers();
     let asked = 0;

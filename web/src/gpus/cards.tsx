@@ -29,7 +29,11 @@ const START_MONEY = 5e6; // US dollars
 const PAUSE_MS = 600; // after a key, before the whole catalogue is asked
 
 const timeOf = ({ run }: Fitting): string => format.training(run.days, run.days, run.days)[0];
-const costOf = ({ run }: Fitting): string => (run.cost === null ? say('cards.no_price') : format.dollars(run.cost));
+const costOf = ({ gpu, run }: Fitting, catalog: Catalog): string => {
+    if (run.cost === null) return say('cards.no_price');
+    const cost = format.dollars(run.cost);
+    return catalog.gpus.find(({ id }) => id === gpu)?.price_assumed ? say('cards.assumed_cost', { cost }) : cost;
+};
 
 function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Set<Fitting> }) {
     const [fits] = fittingOf([one]);
@@ -46,7 +50,7 @@ function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Se
             {fits ? (
                 <>
                     <td class="r">{timeOf(fits)}</td>
-                    <td class="r">{costOf(fits)}</td>
+                    <td class="r">{costOf(fits, catalog)}</td>
                     <td>{best && say('cards.unbeaten')}</td>
                 </>
             ) : (
@@ -61,7 +65,7 @@ function Found({ found, catalog }: { found: Fitting | undefined; catalog: Catalo
     return (
         <Words
             id="cards.found"
-            args={{ time: timeOf(found), cost: costOf(found) }}
+            args={{ time: timeOf(found), cost: costOf(found, catalog) }}
             slots={{
                 what: (
                     <a href={asSeen(formatLink(found.job, catalog))}>

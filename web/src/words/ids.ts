@@ -100,6 +100,7 @@ export interface Words {
     'tiles.steps': { count: number; time: number };
     'tiles.costs': { would: string | boolean };
     'tiles.at_price': { price: string; basis: string };
+    'tiles.assumed_price': { date: string };
     'tiles.list_price': { date: string };
     'tiles.own_price': null;
     'tiles.no_price': null;
@@ -747,6 +748,7 @@ export interface Words {
     'cards.note': null;
     'cards.unbeaten': null;
     'cards.too_large': { fit: string | boolean; used: string; card: string };
+    'cards.assumed_cost': { cost: string };
     'cards.no_price': null;
     'cards.none': null;
     'cards.no_number': null;
