@@ -42,6 +42,7 @@ function Fewer({ page, answer }: Props) {
     const fits = answer.class === 'fits';
     const question = say(fits ? 'next.fewer' : 'next.enough');
     const now = Number(answer.job.gpus);
+    if (fits && now === 1) return null; // there are no fewer
     const here = answer.time.step_seconds;
     const open = whoseOf(page) === 'all';
     // Beside a plan of the reader's own the map says nothing: it chooses all of it.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { format } from '../format/format';
 import { summaryOf, timeOf } from './answer-words';
-import { answeredOf } from './test-data';
+import { answeredOf, pageOf } from './test-data';
 
 const { page, answer } = answeredOf();
 const said = (step_seconds: number, low_seconds: number, high_seconds: number): string =>
@@ -26,5 +26,7 @@ test('a band that lies evenly about the time is told by one number, an uneven on
 test('what trains adapters alone is never told as a training of the model', () => {
     const tuned = { ...answer, job: { ...answer.job, trained: 'lora' as const } };
     expect(summaryOf(page)).toMatch(/^Llama 3.1 8B on 8/);
+    const cannot = pageOf('broken-rules');
+    expect(summaryOf({ ...cannot, job: { ...cannot.job, trained: 'lora' } })).toMatch(/^Llama 3.1 8B \(LoRA\) on .* cannot work/);
     expect(summaryOf({ ...page, answer: tuned })).toMatch(/^Llama 3.1 8B \(LoRA\) on 8/);
 });

@@ -65,6 +65,8 @@ export function outsideOf({ outside, stage, worst_stage }: Estimate): ShownGroup
 // Beside frozen weights adapters alone learn: another run than that of the whole model, wherever its answer stands.
 export const isTuned = ({ trained }: { trained?: unknown }): boolean => trained === 'lora';
 
+const tunedName = (model: string, job: { trained?: unknown }): string => (isTuned(job) ? say('answer.adapters', { model }) : model);
+
 type Spoken = Pick<Page, 'answer' | 'problems' | 'job' | 'catalog'>;
 
 // Stands alone: in the title bar, in a message to a colleague.
@@ -74,12 +76,18 @@ export function summaryOf(page: Spoken): string {
     if (problem && isReading(problem)) return sentences(verdictOf(problem), tell(problem.message));
     if (problem) {
         const [gpus, tokens] = [Number(job.gpus), Number(job.sequence_length)];
-        return say('answer.cannot_sentence', { model: modelLabel(page), gpus, gpu: gpuLabel(page), tokens, why: tell(problem.message) });
+        return say('answer.cannot_sentence', {
+            model: tunedName(modelLabel(page), job),
+            gpus,
+            gpu: gpuLabel(page),
+            tokens,
+            why: tell(problem.message),
+        });
     }
     if (!answer) return say('page.name');
     const model = answer.model.label || say('form.own_model');
     return say('answer.sentence', {
-        model: isTuned(answer.job) ? say('answer.adapters', { model }) : model,
+        model: tunedName(model, answer.job),
         gpus: Number(answer.job.gpus),
         gpu: answer.gpu.label,
         tokens: Number(answer.job.sequence_length),

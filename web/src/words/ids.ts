@@ -297,8 +297,8 @@ export interface Words {
     'formats.save': { ending: string };
     'formats.models.also': null;
     'formats.models.adapters': { field: string; detail: string };
-    'formats.models.near': null;
     'formats.models.begins': { typed: string };
+    'formats.models.near': null;
     'formats.close': null;
     'copy.table': null;
     'copy.done': null;
@@ -446,9 +446,9 @@ export interface Words {
     'timeline.stale': null;
     'timeline.working': null;
     'timeline.failed': null;
+    'timeline.differs': { played: number; counted: number; cause: string | boolean };
     'timeline.stages': null;
     'timeline.passes': { stage: number };
-    'timeline.differs': { played: number; counted: number; cause: string | boolean };
     'timeline.busy': null;
     'timeline.idle': null;
     'timeline.share': null;
@@ -464,10 +464,10 @@ export interface Words {
     'paste.file': null;
     'paste.placeholder': null;
     'paste.unreadable_file': null;
-    'paste.waiting': null;
-    'paste.found': { label: string; parameters: number };
     'paste.link': null;
     'paste.open': null;
+    'paste.waiting': null;
+    'paste.found': { label: string; parameters: number };
     'paste.problems': { count: number };
     'paste.used': null;
     'paste.assumed': null;
@@ -1268,12 +1268,12 @@ export interface Words {
     'cli.script.asked': { file: string; name: string; option: string };
     'cli.script.choices': { choices: string };
     'cli.script.unknown': { keys: string };
+    'cli.script.tokens': { option: string };
     'cli.script.open': { keys: string };
     'cli.script.incomplete': null;
     'cli.script.several': { name: string; count: number; start: number };
     'cli.script.no_start': { name: string; count: number };
     'run.died': null;
-    'cli.script.tokens': { option: string };
     'run.ran': null;
     'run.against': { model: string; gpus: number; gpu: string; tokens: number };
     'run.not_compared': null;
