@@ -75,22 +75,26 @@ interface Drawn {
     answer: Estimate;
     measure: Measure;
 }
-// The parts that have no room for their name and size, in a line below the bar as far as it reaches.
+// The parts that have no room for their name and size, in a line below the bar, the largest first, as far as it reaches.
 function Named({ parts, measure, from, to }: { parts: readonly BarPart[]; measure: Measure; from: number; to: number }) {
     let x = from;
     return (
         <>
-            {parts.map(({ group }) => {
-                const text = `${nameOf('group', group)} ${bytes(group.bytes)}`;
-                const at = x;
-                x += 20 + measure(text, font(16)) + 18;
-                return x > to ? null : (
-                    <g key={group.id}>
-                        <rect x={at} y={TOP + TALL + 16} width="12" height="12" fill={COLOURS[group.id]} />
-                        <Lines lines={[text]} x={at + 18} y={TOP + TALL + 27} size={16} />
-                    </g>
-                );
-            })}
+            {[...parts]
+                .sort((a, b) => b.width - a.width)
+                .map(({ group }) => {
+                    const text = `${nameOf('group', group)} ${bytes(group.bytes)}`;
+                    const at = x;
+                    const end = at + 18 + measure(text, font(16));
+                    if (end > to) return null;
+                    x = end + 20;
+                    return (
+                        <g key={group.id}>
+                            <rect x={at} y={TOP + TALL + 16} width="12" height="12" fill={COLOURS[group.id]} />
+                            <Lines lines={[text]} x={at + 18} y={TOP + TALL + 27} size={16} />
+                        </g>
+                    );
+                })}
         </>
     );
 }
@@ -172,7 +176,7 @@ export function Picture({ page, answer, link, date, measure }: Props) {
             <Lines lines={[say(`answer.${answer.class}`)]} y={160} size={64} weight={650} fill={VERDICTS[answer.class]} />
             <Lines lines={wrapped(summary, 32, 2, 500)} y={214} size={32} weight={500} />
             <Bar answer={answer} measure={measure} />
-            <Lines lines={wrapped(timeOf(answer), 24, 3)} y={460} size={24} />
+            <Lines lines={wrapped(timeOf(answer), 24, 3)} y={466} size={24} />
             <Lines lines={wrapped(wholePlan(page.catalog, answer.job, answer.data_parallel), 18, 2)} y={550} size={18} />
             <Lines lines={linesOf(link, INSIDE, 2, font(16), measure, true)} y={597} size={16} fill={COLOURS.soft} />
         </svg>
