@@ -5,9 +5,9 @@ import { bytes } from '../format/in-words';
 import { goodOf, pageOf, refusalOf } from '../shared/test-data';
 import { cellsOf, choose, later, plain, show, spies, tap, textOf, unfold, write } from '../shared/test-view';
 import type { Page } from '../store/page';
-import { Calibrate, type Typed } from './calibrate';
+import { Calibrate } from './calibrate';
 import { withTabs } from './calibrate-rows';
-import { keepRuns, keptRuns } from './kept-runs';
+import { keepRuns, keptRuns, type Typed } from './kept-runs';
 
 const good = goodOf('calibrate', 'calibrate');
 const printed = goodOf('read_run', 'run-steps');

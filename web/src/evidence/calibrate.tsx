@@ -10,19 +10,13 @@ import { request } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 import { asRows, timedRows, withTabs } from './calibrate-rows';
-import { keepRuns } from './kept-runs';
+import { keepRuns, type Typed } from './kept-runs';
 import { off } from './off';
 import { SendLater } from './send-door';
 
 const CALM_MS = 300; // a line that is being typed is no mistake yet
 const MOST_SHOWN = 20; // problems; nobody mends more at once
 const MOST_WARNINGS = 3;
-
-// What outlives the part's folding.
-export interface Typed {
-    text: string | null; // null: nothing typed yet
-    convention: FlopConvention | null; // null: not chosen
-}
 
 interface Props {
     page: Page;

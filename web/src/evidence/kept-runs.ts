@@ -1,8 +1,13 @@
 // The reader's own runs behind a calibration that is in use. They stay in this browser: the link holds only what they set.
-import type { Settings } from '../core/api';
+import type { FlopConvention, Settings } from '../core/api';
 import { entriesOf } from '../core/keys';
 import type { Job } from '../state/state';
-import type { Typed } from './calibrate';
+
+// What outlives the part's folding.
+export interface Typed {
+    text: string | null; // null: nothing typed yet
+    convention: FlopConvention | null; // null: not chosen
+}
 
 const KEY = 'fourfold-runs';
 
