@@ -188,7 +188,8 @@ class LayerKept : Symbols<N> {
         const N mixed = row_.single_operations ? L::linear_mixed() : 2 * L::linear_mixed();
         const N key = L::linear_key_dim();
         const double C = as_double(m_.linear.chunk);
-        if (!m_.linear.is_kimi()) return 2 * tokens() / t() * (mixed + 4 * L::linear_values() + L::linear_heads() * (2 * key + (C + kGates)));
+        if (!m_.linear.is_kimi())
+            return 2 * tokens() / t() * (mixed + 4 * L::linear_values() + L::linear_heads() * (2 * key + (C + kGates)));
         // the raw decay, both products of a chunk, lengths of queries and keys in 32 bits, beta; the insides of both gates (flash-linear-
         // attention, ops/kda/chunk.py, layers/kda.py)
         constexpr double kLengths = 6;

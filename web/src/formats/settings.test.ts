@@ -221,7 +221,7 @@ test.each([
         'json',
         [
             'train_micro_batch_size_per_gpu 1',
-            'gradient_accumulation_steps 512',
+            'gradient_accumulation_steps 128',
             'zero_optimization.stage 1',
             'zero_optimization.overlap_comm true',
             'bf16.enabled true',
