@@ -161,7 +161,7 @@ void write_again(To& to, Name field) {
     const bool can = has_fsdp(p) && p.recompute == Recompute::full;
     // of some layers or parts alone it cannot say: all layers need no more memory
     if (has_fsdp(p)) to.put("fsdp_config.fsdp_activation_checkpointing", p.recompute != Recompute::none);
-    if (!can && (p.recompute != Recompute::none || !has_fsdp(p))) to.leave_field(field);
+    if (!can && p.recompute != Recompute::none) to.leave_field(field);
 }
 
 void write_processes(To& to, Name) {

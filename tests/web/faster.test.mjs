@@ -64,7 +64,7 @@ const FORMATS = [
     ['nemo2', ['--pp', '2', '--zero', 'optimizer'], '- trainer.strategy.tensor_model_parallel_size=8\n+ trainer.strategy.tensor_model_parallel_size=1'],
     ['torchtitan', ['--pp', '1', '--zero', 'weights'], '- tensor_parallel_degree = 8\n+ tensor_parallel_degree = 1'],
     ['nanotron', ['--pp', '2', '--zero', 'optimizer'], '  parallelism:\n-   dp: 1\n+   dp: '],
-    ['deepspeed', ['--pp', '1', '--zero', 'weights'], '-         "autotp_size": 8\n+         "autotp_size": '],
+    ['deepspeed', ['--pp', '1', '--zero', 'weights'], '-         "autotp_size": 8\n'],
     ['accelerate', ['--pp', '1', '--zero', 'weights'], '-   parallelism_config_tp_size: 8'],
 ];
 

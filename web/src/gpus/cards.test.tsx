@@ -75,7 +75,7 @@ test('a price that nobody offers publicly is called assumed, in the table and wh
     });
     const { find, text } = show(<Cards page={page} asker={asker(async ({ gpu }) => cheap(gpu === 'h800-sxm-80gb' ? 1000 : 2000))} />);
     await later(1000);
-    expect(text()).toMatch(/The cheapest that is done in 60 days: \d+ × H800 SXM 80 GB[^.]*\$1,000 \(assumed price\)/);
+    expect(text()).toMatch(/The cheapest that is done in 60 days: \d+ × H800 SXM 80 GB[^.]*\$1,000 \(assumed\)/);
     expect(cellsOf(find('table')).filter((cells) => cells[2]?.includes('assumed'))).toHaveLength(1);
 });
 
