@@ -21,13 +21,6 @@ constexpr std::string_view kInterval[] = {"full_attention_interval"};
 constexpr Range kTokens{0, 1'000'000'000}, kLayerRange{0, 2'000}, kLinearRange{1, 1'024}, kTapsRange{1, 1'024};
 constexpr std::int64_t kQwenFullLayers = 28;  // class default of max_window_layers
 
-// The sizes of linear attention: their keys, class defaults and ranges.
-struct LinearKey {
-    std::string_view key;
-    std::int64_t LinearAttention::*value;
-    std::int64_t usual;
-    Range range;
-};
 constexpr LinearKey kLinearKeys[] = {{"linear_num_key_heads", &LinearAttention::key_heads, 16, kLinearRange},
                                      {"linear_num_value_heads", &LinearAttention::value_heads, 32, kLinearRange},
                                      {"linear_key_head_dim", &LinearAttention::key_dim, 128, kLinearRange},

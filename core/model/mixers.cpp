@@ -14,19 +14,13 @@ namespace {
 
 constexpr Range kSizes{1, 1'024}, kChunks{1, 65'536}, kExpands{1, 64};
 
-struct MixerKey {
-    std::string_view key;
-    std::int64_t LinearAttention::*value;
-    std::int64_t usual;
-    Range range;
-};
-constexpr MixerKey kMambaKeys[] = {{"mamba_n_heads", &LinearAttention::value_heads, 128, kSizes},
-                                   {"mamba_n_groups", &LinearAttention::key_heads, 1, kSizes},
-                                   {"mamba_d_state", &LinearAttention::key_dim, 256, kSizes},
-                                   {"mamba_d_conv", &LinearAttention::taps, 4, kSizes}};
-constexpr MixerKey kKimiKeys[] = {{"linear_num_value_heads", &LinearAttention::value_heads, 0, kSizes},
-                                  {"linear_value_head_dim", &LinearAttention::value_dim, 0, kSizes},
-                                  {"linear_conv_kernel_dim", &LinearAttention::taps, 0, kSizes}};
+constexpr LinearKey kMambaKeys[] = {{"mamba_n_heads", &LinearAttention::value_heads, 128, kSizes},
+                                    {"mamba_n_groups", &LinearAttention::key_heads, 1, kSizes},
+                                    {"mamba_d_state", &LinearAttention::key_dim, 256, kSizes},
+                                    {"mamba_d_conv", &LinearAttention::taps, 4, kSizes}};
+constexpr LinearKey kKimiKeys[] = {{"linear_num_value_heads", &LinearAttention::value_heads, 0, kSizes},
+                                   {"linear_value_head_dim", &LinearAttention::value_dim, 0, kSizes},
+                                   {"linear_conv_kernel_dim", &LinearAttention::taps, 0, kSizes}};
 constexpr std::string_view kHeadWidth[] = {"mamba_d_head"}, kExpand[] = {"mamba_expand"}, kChunkSize[] = {"mamba_chunk_size"},
                            kAttentionLayers[] = {"attn_layer_indices"};
 constexpr std::string_view kConvolutionBias = "mamba_conv_bias";
@@ -67,7 +61,7 @@ void read_mamba(ConfigReader& read, Model& model) {
     if (kinds.find("mamba") == std::string::npos && kinds.find("linear") == std::string::npos) return;  // Granite 4.0 without them
     LinearAttention& linear = model.linear;
     linear.kind = Mixer::mamba;
-    for (const MixerKey& one : kMambaKeys)
+    for (const LinearKey& one : kMambaKeys)
         linear.*one.value = read.optional(Names(&one.key, 1), one.range, one.usual, class_default(model));
     linear.chunk = static_cast<std::int32_t>(read.optional(kChunkSize, kChunks, 256, class_default(model)));
     linear.bias = read.flag(kConvolutionBias, true);
@@ -107,7 +101,7 @@ void read_flat_kimi(ConfigReader& read, Model& model) {
     LinearAttention& linear = model.linear;
     if (!read.has(Names(&kKimiKeys[0].key, 1))) return;
     linear.kind = Mixer::kimi;
-    for (const MixerKey& one : kKimiKeys) linear.*one.value = read.required(Names(&one.key, 1), one.range);
+    for (const LinearKey& one : kKimiKeys) linear.*one.value = read.required(Names(&one.key, 1), one.range);
     linear.key_heads = linear.value_heads, linear.key_dim = linear.value_dim;
     read_full_layers(read, model);
 }
@@ -127,12 +121,12 @@ void read_mixer(ConfigReader& read, const Family& family, const Json& config, Mo
 void write_mixer(const Model& model, Object& config) {
     const LinearAttention& linear = model.linear;
     if (linear.is_mamba()) {
-        for (const MixerKey& one : kMambaKeys) config.add(one.key.data(), linear.*one.value);
+        for (const LinearKey& one : kMambaKeys) config.add(one.key.data(), linear.*one.value);
         config.add(kHeadWidth[0].data(), linear.value_dim).add(kChunkSize[0].data(), std::int64_t{linear.chunk});
         if (!linear.bias) config.add(kConvolutionBias.data(), false);
     }
     if (linear.is_kimi())
-        for (const MixerKey& one : kKimiKeys) config.add(one.key.data(), linear.*one.value);
+        for (const LinearKey& one : kKimiKeys) config.add(one.key.data(), linear.*one.value);
     std::string full;
     for (std::int64_t i = 0; i < model.layers; ++i)
         if (!linear.any() || linear.layers[static_cast<std::size_t>(i)] == 0) full += (full.empty() ? "" : ",") + std::to_string(i);
