@@ -1,45 +1,23 @@
-// What layers with a state space or Kimi's delta attention weigh and keep, worked by hand: four of the six layers, two thirds of every
-// stage's.
+// What layers with a state space or Kimi's delta attention weigh and keep, worked by hand.
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include "memory/small_cases.h"
+#include "model/small_mixers.h"
 
 using namespace fourfold;
 using namespace fourfold::tests;
 
 namespace {
 
-// Two groups of 8, 4 heads of 5: the first matrix writes 2 * 20 + 2 * 16 + 4 = 76, the convolution reads 20 + 2 * 16 = 52.
-Case mamba() {
+Case with_mixer(Mixer kind) {
     Case c = dense();
-    c.model.linear = {.key_heads = 2,
-                      .value_heads = 4,
-                      .key_dim = 8,
-                      .value_dim = 5,
-                      .taps = 3,
-                      .layers = {1, 1, 0, 1, 1, 0},
-                      .count = 4,
-                      .kind = Mixer::mamba,
-                      .bias = true,
-                      .chunk = 10};
+    c.model.linear = small_mixer(kind);
     return c;
 }
-// 4 heads with keys of 8 and values of 5: queries, keys and values of 2 * 32 + 20 = 84; with beta and two insides of 5 the matrix
-// writes 98.
-Case kimi() {
-    Case c = dense();
-    c.model.linear = {.key_heads = 4,
-                      .value_heads = 4,
-                      .key_dim = 8,
-                      .value_dim = 5,
-                      .taps = 3,
-                      .layers = {1, 1, 0, 1, 1, 0},
-                      .count = 4,
-                      .kind = Mixer::kimi};
-    return c;
-}
+Case mamba() { return with_mixer(Mixer::mamba); }
+Case kimi() { return with_mixer(Mixer::kimi); }
 Case on_one(Case c) {
     c.plan.framework = FrameworkKind::transformers, c.plan.tensor_parallel = 1, c.plan.pipeline_parallel = 1, c.plan.gpus = 1;
     c.plan.zero = Zero::none;

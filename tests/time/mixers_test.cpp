@@ -1,6 +1,7 @@
 // The time of layers with a state space or Kimi's delta attention: worked by hand, and published times of Kimi's kernels.
 #include <doctest/doctest.h>
 
+#include "model/small_mixers.h"
 #include "time/small_machine.h"
 #include "time/update.h"
 
@@ -10,18 +11,10 @@ using namespace fourfold::tests::by_hand;
 
 namespace {
 
-// As in memory/mixers_test.cpp: 76 and 98 values that the first matrix writes, 20 that the last one reads.
+// 76 and 98 values that the first matrix writes, 20 that the last one reads.
 Case with(Mixer kind) {
     Case c = dense();
-    c.model.linear = {.key_heads = kind == Mixer::mamba ? 2 : 4,
-                      .value_heads = 4,
-                      .key_dim = 8,
-                      .value_dim = 5,
-                      .taps = 3,
-                      .layers = {1, 1, 0, 1, 1, 0},
-                      .count = 4,
-                      .kind = kind,
-                      .chunk = kind == Mixer::mamba ? 10 : 64};
+    c.model.linear = small_mixer(kind);
     return c;
 }
 // Of 60 tokens with a matrix of so many rows and columns on a GPU.

@@ -1,0 +1,25 @@
+// Linear layers of the cases that are worked by hand: four of six, two thirds of every stage's.
+#pragma once
+#include "model/model.h"
+
+namespace fourfold::tests {
+
+// A state space has two groups of 8 and 4 heads of 5: its first matrix writes 2 * 20 + 2 * 16 + 4 = 76, its convolution reads
+// 20 + 2 * 16 = 52. Kimi's delta attention has 4 heads with keys of 8 and values of 5: queries, keys and values of 2 * 32 + 20 = 84; with
+// beta and two insides of 5 the matrix writes 98.
+inline LinearAttention small_mixer(Mixer kind) {
+    const bool mamba = kind == Mixer::mamba;
+    LinearAttention linear{.key_heads = mamba ? 2 : 4,
+                           .value_heads = 4,
+                           .key_dim = 8,
+                           .value_dim = 5,
+                           .taps = 3,
+                           .layers = {1, 1, 0, 1, 1, 0},
+                           .count = 4,
+                           .kind = kind,
+                           .bias = mamba};
+    if (mamba) linear.chunk = 10;
+    return linear;
+}
+
+}  // namespace fourfold::tests
