@@ -6,11 +6,10 @@
 #include <algorithm>
 
 #include "answer/parts.h"
+#include "base/numbers.h"
 #include "time/step_time.h"
 
 namespace fourfold {
-
-static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(value); }
 
 double Timeline::bubble_share() const {
     double work = 0;
@@ -34,29 +33,37 @@ std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::in
 
 namespace {
 
+struct PlayedPipeline {
+    ScheduleKind kind;
+    std::int32_t stages, chunks;
+    std::int64_t group;
+    std::int32_t early;
+};
+
 std::int32_t slices_of(const OpTimes& times) { return std::max(1, narrow(static_cast<std::int64_t>(times.slice_shares.size()))); }
 
-std::optional<double> makespan_of(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
-                                  const OpTimes& times, std::int64_t group) {
-    const auto played = play(make_schedule(kind, stages, chunks, narrow(micro_batches), narrow(group), slices_of(times)), times);
+Schedule schedule_of(const PlayedPipeline& of, std::int64_t micro_batches, const OpTimes& times) {
+    return make_schedule(of.kind, of.stages, of.chunks, narrow(micro_batches), narrow(of.group), slices_of(times), of.early);
+}
+
+std::optional<double> makespan_of(const PlayedPipeline& of, std::int64_t micro_batches, const OpTimes& times) {
+    const auto played = play(schedule_of(of, micro_batches, times), times);
     return played ? std::optional(played->makespan) : std::nullopt;
 }
 
 // Of a step of any length. What is too long is played in part (at least three rounds of all stages) and continued at the rate of that
 // part's second half: exact where the schedule repeats itself by then, as it does with alike stages.
-std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
-                                     const OpTimes& times, std::int64_t group) {
+std::optional<double> whole_makespan(const PlayedPipeline& of, std::int64_t micro_batches, const OpTimes& times) {
     constexpr std::int64_t kMostPlayed = 150'000;  // operations, which take 44 bytes each while they are played
-    const std::int64_t most = kMostPlayed / row_of(kind).operations(stages, chunks);
-    if (micro_batches <= most) return makespan_of(kind, stages, chunks, micro_batches, times, group);
+    const std::int64_t most = kMostPlayed / row_of(of.kind).operations(of.stages, of.chunks);
+    if (micro_batches <= most) return makespan_of(of, micro_batches, times);
     const std::int64_t slices = slices_of(times);
-    const std::int64_t round = slices > 1   ? slices
-                               : group == 0 ? stages
-                                            : group,
+    const std::int64_t round = slices > 1      ? slices
+                               : of.group == 0 ? of.stages
+                                               : of.group,
                        part = most / round * round, half = most / 2 / round * round;  // whole groups
     if (half == 0) return std::nullopt;
-    const auto to_part = makespan_of(kind, stages, chunks, part, times, group),
-               to_half = makespan_of(kind, stages, chunks, half, times, group);
+    const auto to_part = makespan_of(of, part, times), to_half = makespan_of(of, half, times);
     if (!to_part || !to_half) return std::nullopt;
     return *to_part + static_cast<double>(micro_batches - part) * (*to_part - *to_half) / static_cast<double>(part - half);
 }
@@ -64,17 +71,18 @@ std::optional<double> whole_makespan(ScheduleKind kind, std::int32_t stages, std
 }  // namespace
 
 std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
-                                      const OpTimes& times, std::int64_t group) {
+                                      const OpTimes& times, std::int64_t group, std::int32_t early) {
+    const PlayedPipeline whole{kind, stages, chunks, group, early};
     const std::int64_t drawn = micro_batches_drawn(kind, stages, chunks, micro_batches, group, slices_of(times));
     if (drawn == 0) return std::nullopt;
     Timeline line;
     line.kind = kind;
     line.all_micro_batches = micro_batches;
-    line.schedule = make_schedule(kind, stages, chunks, narrow(drawn), narrow(group), slices_of(times));
+    line.schedule = schedule_of(whole, drawn, times);
     auto played = play(line.schedule, times);
     if (!played) return std::nullopt;
     line.played = std::move(*played);
-    const auto makespan = drawn == micro_batches ? line.played.makespan : whole_makespan(kind, stages, chunks, micro_batches, times, group);
+    const auto makespan = drawn == micro_batches ? line.played.makespan : whole_makespan(whole, micro_batches, times);
     if (!makespan) return std::nullopt;
     line.makespan = *makespan;
     for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -147,7 +155,7 @@ Json timeline_answer(const Job& job) {
         OpTimes times = op_times(job.model, plan, timed.machine, timed.timing, timed.layers, Stages(job.model, plan));
         multiply(times, plan.time_factor);
         line = play_timeline(plan.running_schedule(), narrow(plan.pipeline_parallel), narrow(plan.pieces_per_stage()),
-                             plan.micro_batches() * plan.token_slices, times, plan.group_of_micro_batches());
+                             plan.micro_batches() * plan.token_slices, times, plan.group_of_micro_batches(), plan.early_forwards());
     }
     return Object()
         .add("ok", true)

@@ -34,7 +34,7 @@ std::int64_t micro_batches_drawn(ScheduleKind kind, std::int64_t stages, std::in
 // needed. Short steps are played whole; of longer ones the makespan grows, beyond what is played, by what the last micro-batches took on
 // average (exact once the schedule repeats itself).
 std::optional<Timeline> play_timeline(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, std::int64_t micro_batches,
-                                      const OpTimes& times, std::int64_t group = 0);
+                                      const OpTimes& times, std::int64_t group = 0, std::int32_t early = 0);
 
 // The answer to timeline() of api.h; `job` is complete and legal.
 Json timeline_answer(const Job& job);

@@ -261,6 +261,13 @@ struct Played {
 // Runs every list as early as its own order and the data allow. nullopt = deadlock: some stage waits for what can never come.
 std::optional<Played> play(const Schedule& schedule, const OpTimes& times);
 
+// What play() says of interleaved 1F1B, without lists of operations; the shape's group is not 0.
+struct PlayedTurns {
+    double makespan = 0;
+    double group_seconds = 0;  // from the beginning of the last but one group on the first stage to that of the last one
+};
+PlayedTurns play_turns(const ScheduleShape& shape, const OpTimes& times);
+
 // Seconds for which every further micro-batch occupies a stage once the schedule repeats itself.
 double repeating_seconds(ScheduleKind kind, std::int32_t stages, std::int32_t chunks, const OpTimes& times, std::int32_t stage);
 

@@ -4,11 +4,11 @@
 #include <array>
 #include <functional>
 
+#include "base/numbers.h"
+
 namespace fourfold {
 
 static constexpr std::size_t kMostOnStage = 128;  // that a stage can have
-
-static std::int32_t narrow(std::int64_t value) { return static_cast<std::int32_t>(std::min<std::int64_t>(value, 1'000'000)); }
 
 Stages::Stages(const Model& model, const Plan& plan)
     : model_(model),

@@ -43,8 +43,8 @@ class Savings::Ways {
         const double bytes = scorer_.bytes_that_fit(plan);
         if (bytes == INFINITY || !scorer_.host_holds(plan)) return false;
         any_fits = true;
-        const double seconds = scorer_.seconds(plan);
-        if (seconds <= savings_.limit_.seconds() && (!best || seconds < best->seconds)) best = scorer_.estimate(plan, bytes, seconds);
+        const double most = std::min(savings_.limit_.seconds(), best ? best->seconds : INFINITY), seconds = scorer_.seconds(plan, most);
+        if (seconds <= most && (!best || seconds < best->seconds)) best = scorer_.estimate(plan, bytes, seconds);
         return true;
     }
     // As it is, and with layers moved where memory wants it so.

@@ -30,9 +30,10 @@ class Scorer {
     bool may_hold(const Plan& plan, double bytes, double most) const;
     bool may_hold(const Plan& plan, double bytes) const { return may_hold(plan, bytes, most_allocated(plan)); }
 
-    double seconds(const Plan& plan) {
+    // Of a plan that takes more than `most` it is enough to know that.
+    double seconds(const Plan& plan, double most = INFINITY) {
         ++timed_;
-        return timer_.seconds(plan);
+        return timer_.seconds(plan, most);
     }
     std::int64_t timed() const { return timed_; }                               // step times worked out
     const LayerTimes& layers(const Plan& plan) { return timer_.layers(plan); }  // until the next question

@@ -55,6 +55,7 @@ inline LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
     plain.kept = traced.kept;
     return plain;
 }
+inline const LayerTimes& values_of(const LayerTimes& plain) { return plain; }
 
 template <class N = double>
 LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing);

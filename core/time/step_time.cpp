@@ -208,7 +208,7 @@ class StepCost : TimeSymbols<N> {
         if (is_played(p_))
             together = number("Y_a", "played_stages", "seconds", played.together);
         else if (interleaved)
-            together = m * slowest + (all_stages(pace) - slowest) / chunks();
+            together = in_turns(m * slowest + (all_stages(pace) - slowest) / chunks(), played);
         else if (p_.weight_copies() > 1)
             together = m * slowest + (all_stages(pace) - slowest) / copies_of_weights();
         else if (p_.token_slices > 1)
@@ -231,6 +231,9 @@ class StepCost : TimeSymbols<N> {
         const N hidden = number("Y_h", "played_hidden_traffic", "seconds", played.hidden);
         item(TimeItem::expert_traffic) = item(TimeItem::expert_traffic) - hidden;
         item(TimeItem::bubble) = item(TimeItem::bubble) + hidden;
+    }
+    static N in_turns(const N& alike, const PlayedStep& played) {
+        return played.uneven > 0 ? alike + number("Y_u", "uneven_chunks", "seconds", played.uneven) : alike;
     }
     // The copies of the weights that a pipeline of two directions holds: a stage works on a micro-batch of each in turn.
     N copies_of_weights() const { return number("w", "directions", "", as_double(p_.weight_copies())); }
@@ -365,24 +368,25 @@ double transfer_seconds(const Model& model, const Plan& plan, const Machine& mac
 
 template <class N>
 StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const Machine& hw, const Timing& k,
-                      const LayerTimesOf<N>& layers) {
+                      const LayerTimesOf<N>& layers, double most) {
     const Stages stages(model, p);
-    const bool played = is_played(p);
-    StepCost<N> cost(model, p, hw, k, layers);
-    if constexpr (std::is_same_v<N, Traced>) {
-        const LayerTimes plain = values_of(layers);
-        const Pace pace = pace_of(model, p, hw, k, plain, stages, true);
-        return cost.run(stages, pace, played ? played_step(model, p, hw, k, plain, stages, pace) : PlayedStep{});
-    } else {
-        const Pace pace = cost.find_pace(stages, false);
-        return cost.run(stages, pace, played ? played_step(model, p, hw, k, layers, stages, pace) : PlayedStep{});
-    }
+    constexpr bool is_traced = std::is_same_v<N, Traced>;
+    const LayerTimes& plain = values_of(layers);
+    const Pace pace = pace_of(model, p, hw, k, plain, stages, is_traced);
+    PlayedStep played;
+    if (is_played(p)) played = played_step(model, p, hw, k, plain, stages, pace);
+    StepTime<N> step = StepCost<N>(model, p, hw, k, layers).run(stages, pace, played);
+    const bool takes_turns = p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns;
+    if (!takes_turns || step.seconds > most) return step;
+    played.uneven = uneven_turns(model, p, hw, k, plain, stages, pace);
+    return played.uneven > 0 ? StepCost<N>(model, p, hw, k, layers).run(stages, pace, played) : std::move(step);
 }
 #ifdef FOURFOLD_TRACED
 template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
-                                            const LayerTimesOf<Traced>&);
+                                            const LayerTimesOf<Traced>&, double);
 #else
-template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&);
+template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes&,
+                                            double);
 #endif
 
 }  // namespace fourfold

@@ -1,6 +1,7 @@
 // How long a training step takes, term by term.
 #pragma once
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -54,14 +55,15 @@ struct StepTime {
     std::vector<double> stage_seconds{};  // forward and backward of one micro-batch, per stage (Traced)
 };
 
-// Written once over the number type (formula.h); `layers` from layer_times<N>.
+// Written once over the number type (formula.h); `layers` from layer_times<N>. A plan that takes more than `most` seconds may come back
+// with less, but still more than `most`: what takes long to find out is left out then.
 template <class N>
 StepTime<N> step_time(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
-                      const LayerTimesOf<N>& layers);
+                      const LayerTimesOf<N>& layers, double most = INFINITY);
 extern template StepTime<double> step_time<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
-                                                   const LayerTimes&);
+                                                   const LayerTimes&, double);
 extern template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
-                                                   const LayerTimesOf<Traced>&);
+                                                   const LayerTimesOf<Traced>&, double);
 
 // Which stages decide: found in doubles, for both number types.
 struct Pace {
@@ -80,9 +82,14 @@ struct PlayedStep {
     double together = 0;   // seconds of all stages, without transfers
     double transfers = 0;  // what transfers add; only where pairs hide the rest of them, else 0
     double hidden = 0;     // traffic of the stage that sets the pace, all micro-batches, that overlapped pairs hide
+    double uneven = 0;     // what uneven_turns() adds to a closed form
 };
 PlayedStep played_step(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                        const Stages& stages, const Pace& pace);
+// Where chunks take turns: seconds that the stages wait for each other since their chunks do not work equally long. With alike ones the
+// closed form holds, and this is 0; it never takes less.
+double uneven_turns(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
+                    const Stages& stages, const Pace& pace);
 
 // Seconds to send a micro-batch's tensor from one stage to the next (Pipette), and between two GPUs of one node.
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);
@@ -105,8 +112,8 @@ PipelineWeights pipeline_weights(const Plan& plan);
 class StepTimer {
  public:
     StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like);
-    double seconds(const Plan& plan);
-    const LayerTimes& layers(const Plan& plan);  // until the next question
+    double seconds(const Plan& plan, double most = INFINITY);  // step_time()
+    const LayerTimes& layers(const Plan& plan);                // until the next question
     const Platform& platform() const { return on_; }
 
  private:

@@ -1,57 +1,17 @@
-// What is done with the step time of a plan: many plans of one space timed one after the other, pipelines played that have no closed form,
-// and the floating-point operations that a rate is counted in. Based on
-//   K. Fujii et al., arXiv 2411.06465: the count of FLOP;  P. Qi et al., arXiv 2401.10241: zero bubble
+// What is done with the step time of a plan: many plans of one space timed one after the other, and the floating-point operations that a
+// rate is counted in. Based on
+//   K. Fujii et al., arXiv 2411.06465: the count of FLOP
 #include "base/numbers.h"
 #include "time/step_time.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <utility>
 
 #include "model/operations.h"
 #include "plan/kept_outputs.h"
-#include "time/op_times.h"
 
 namespace fourfold {
-
-bool is_played(const Plan& p) {
-    constexpr std::int64_t kMostPlayed = 48;  // stages; longer pipelines exist on paper alone, and take 1F1B's time at most
-    return row_of(p.schedule_kind()).played && p.pipeline_parallel > 1 && p.pipeline_parallel <= kMostPlayed;
-}
-
-// Played up to where it repeats itself; every further micro-batch takes the slowest stage's time.
-PlayedStep played_step(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& layers,
-                       const Stages& stages, const Pace& pace) {
-    const ScheduleKind kind = p.schedule_kind();
-    const auto count = static_cast<std::int32_t>(p.pipeline_parallel), chunks = static_cast<std::int32_t>(p.pieces_per_stage());
-    const double m = number(p.micro_batches()), copies = number(p.weight_copies());
-    const auto few = static_cast<std::int32_t>(std::min(m, 4 * number(p.pipeline_parallel)));
-    OpTimes times = op_times(model, p, machine, timing, layers, stages);
-    const double transfer = std::exchange(times.transfer, 0);
-    const Schedule schedule = make_schedule(kind, count, chunks, few);
-    const auto played = play(schedule, times);
-    if (!played || !row_of(kind).overlaps) return {(played ? played->makespan : pace.sum) + (m - few) * pace.most};
-
-    // pairs hide traffic: a further micro-batch takes less than its operations one by one
-    PlayedStep step;
-    double repeating = 0, hidden = 0;
-    for (std::int32_t stage = count - 1; stage >= 0; --stage) {
-        const double seconds = repeating_seconds(kind, count, chunks, times, stage);
-        repeating = std::max(repeating, seconds);
-        double work = 0;  // of a micro-batch in each direction
-        const auto pieces = static_cast<std::size_t>(chunks), first = static_cast<std::size_t>(stage) * pieces;
-        for (std::size_t i = first; i < first + pieces; ++i) work += times.forward[i] + times.backward[i] + times.weight[i];
-        if (work >= pace.most * (1 - 1e-9))  // the first stage that sets the pace
-            hidden = work * m / copies - played->busy[static_cast<std::size_t>(stage)] - (m - few) * seconds;
-    }
-    times.transfer = transfer;
-    const auto with_transfers = play(schedule, times);
-    step.together = played->makespan + (m - few) * repeating;
-    step.transfers = with_transfers ? std::max(0.0, with_transfers->makespan - played->makespan) : 0;
-    step.hidden = hidden > 1e-9 * step.together ? hidden : 0;  // less is rounding
-    return step;
-}
 
 // Tokens that a token attends to, the average over sequence and layers. A causal mask leaves half of a square; with a window of w tokens,
 // w of every token but the first w, which see half as many.
@@ -163,6 +123,8 @@ const LayerTimes& StepTimer::layers(const Plan& p) {
     return known.times;
 }
 
-double StepTimer::seconds(const Plan& p) { return step_time<double>(model_, p, on_.framework, on_.machine, on_.timing, layers(p)).seconds; }
+double StepTimer::seconds(const Plan& p, double most) {
+    return step_time<double>(model_, p, on_.framework, on_.machine, on_.timing, layers(p), most).seconds;
+}
 
 }  // namespace fourfold

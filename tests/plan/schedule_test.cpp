@@ -347,3 +347,36 @@ TEST_CASE("interleaving in groups: as Megatron's table, and the closed form coun
                     }
                 }
 }
+
+TEST_CASE("interleaving played turn by turn is interleaving played operation by operation") {
+    tests::Random random(47);
+    for (int i = 0; i < 400; ++i) {
+        const auto p = static_cast<std::int32_t>(random.from(2, 12)), v = static_cast<std::int32_t>(random.from(2, 5));
+        const auto g = static_cast<std::int32_t>(random.coin() ? p : p + random.from(0, 5));
+        const auto m = static_cast<std::int32_t>(random.from(p, 6 * p)), early = static_cast<std::int32_t>(random.from(0, 1));
+        if (!schedule_exists(ScheduleKind::interleaved, p, v, m, g)) continue;
+        OpTimes times;
+        for (auto* list : {&times.forward, &times.backward})
+            for (std::int32_t piece = 0; piece < p * v; ++piece) list->push_back(0.1 * static_cast<double>(random.from(1, 30)));
+        times.weight.assign(times.forward.size(), 0);
+        times.transfer = 0.1 * static_cast<double>(random.from(0, 5));
+        CAPTURE(p);
+        CAPTURE(v);
+        CAPTURE(m);
+        CAPTURE(g);
+        const auto played = play(make_schedule(ScheduleKind::interleaved, p, v, m, g, 1, early), times);
+        REQUIRE(played);
+        CHECK(play_turns({p, v, m, g, early}, times).makespan == doctest::Approx(played->makespan).epsilon(1e-12));
+    }
+}
+
+// Two stages of two chunks, two micro-batches. Every pass takes 1 s: each stage works 8 s, and the other waits half of a stage's
+// micro-batch, 4 s, over two chunks: 8 + 2. If the first stage's first chunk and the last stage's last one take 2 s a pass, a stage works
+// 12 s, and the same count says 12 + 6 / 2 = 15. But then, F0 0-2 2-4, F1 4-5 5-6, B1 9-10 13-14, B0 14-16 16-18 is the first stage's day
+// (the chunk's number, seconds), and F0 2-3 4-5, F1 5-7, B1 7-9, F1 9-11, B1 11-13, B0 13-14 14-15 the last one's.
+TEST_CASE("by hand: chunks that do not work equally long") {
+    OpTimes times{{1, 1, 1, 1}, {1, 1, 1, 1}, {0, 0, 0, 0}, 0, {}, {}};
+    CHECK(play_turns({2, 2, 2, 2}, times).makespan == 10);
+    times.forward = times.backward = {2, 1, 1, 2};
+    CHECK(play_turns({2, 2, 2, 2}, times).makespan == 18);
+}

@@ -101,6 +101,44 @@ TEST_CASE("played, law: pairs hide what the slowest stage's work exceeds its tim
             }
 }
 
+TEST_CASE("chunks in turns, law: a step takes what its list of operations takes, if that is more than the closed form says") {
+    tests::Random random(29);
+    int longer = 0;
+    for (int k = 0; k < 200; ++k) {
+        Case c = dense();
+        Plan& p = c.plan;
+        p.pipeline_parallel = random.from(2, 6), p.virtual_stages = random.from(2, 4), p.gpus = 4 * p.pipeline_parallel;
+        const std::int64_t groups = random.from(1, 9), m = groups * p.pipeline_parallel;
+        p.global_batch = 6 * m;
+        std::vector<std::int32_t> chunks;
+        for (std::int64_t i = 0; i < p.chunks(); ++i) chunks.push_back(static_cast<std::int32_t>(random.from(1, random.coin() ? 1 : 3)));
+        p.layout = std::make_shared<const Layout>(chunks);
+        c.model.layers = p.layout->layers();
+        CAPTURE(layout_text(*p.layout));
+        CAPTURE(m);
+        const LayerTimes layers = with_traffic(1);
+        OpTimes times = op_times(c.model, p, c.hw, c.k, layers, Stages(c.model, p));
+        times.transfer = 0;
+        const auto whole = play(make_schedule(ScheduleKind::interleaved, static_cast<std::int32_t>(p.pipeline_parallel),
+                                              static_cast<std::int32_t>(p.virtual_stages), static_cast<std::int32_t>(m)),
+                                times);
+        REQUIRE(whole);
+        const StepTime<double> step = step_time<double>(c.model, p, c.framework(), c.hw, c.k, layers);
+        const double slowest = *std::max_element(whole->busy.begin(), whole->busy.end()), n = static_cast<double>(m);
+        double sum = 0;
+        for (const double busy : whole->busy) sum += busy / n;
+        const double closed = slowest + (sum - slowest / n) / static_cast<double>(p.virtual_stages);
+        const double together = slowest + step.items[static_cast<std::size_t>(TimeItem::bubble)];
+        CHECK(together == near(std::max(closed, whole->makespan), groups <= 4 ? 1e-9 : 0.01));
+        longer += whole->makespan > 1.01 * closed;
+        // a limit changes nothing below it, and is passed above it
+        const auto within = [&](double most) { return step_time<double>(c.model, p, c.framework(), c.hw, c.k, layers, most).seconds; };
+        CHECK(within(step.seconds) == step.seconds);
+        CHECK(within(0.99 * step.seconds) > 0.99 * step.seconds);
+    }
+    CHECK(longer > 100);
+}
+
 TEST_CASE("law: a timer that remembers layers answers as one that has never been asked") {
     tests::Random random(83);
     const Gpu& gpu = *catalog().gpu("h100-sxm-80gb");

@@ -319,12 +319,11 @@ function Drawing({ line, chosen, choose }: DrawingProps) {
 
 const SLIGHT = 0.01; // chosen: of the pipeline's time, what two ways to count it may differ by without a word
 
-// The step time has a closed form, the picture is played pass by pass: where chunks of a stage hold different numbers of layers, stages wait
-// for the longer ones, which the form does not count.
+// The step time counts every transfer between stages as a wait; in the picture, which is played pass by pass, some are hidden.
 function differenceOf(line: Timeline, counted: number): string | null {
     const played = Math.min(...line.stages.map(({ idle_seconds }) => idle_seconds));
     if (Math.abs(played - counted) < SLIGHT * line.makespan_seconds) return null;
-    const cause = played < counted ? 'transfers' : line.chunks > 1 ? 'chunks' : 'none';
+    const cause = played < counted ? 'transfers' : 'none';
     return say('timeline.differs', { played, counted, cause });
 }
 

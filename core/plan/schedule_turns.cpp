@@ -1,0 +1,63 @@
+// Based on
+//   D. Narayanan et al., arXiv 2104.04473, section 2.2: interleaved 1F1B
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "plan/schedule.h"
+
+namespace fourfold {
+
+namespace {
+
+// The passes of every stage in their order: forwards, and backwards with the chunks from the last one on.
+struct TurnOrder {
+    std::vector<std::int32_t> chunk, group;  // of each forward; micro-batches of the group that it belongs to
+    TurnOrder(const ScheduleShape& shape) {
+        for (std::int32_t left = shape.micro_batches; left > 0; left -= std::min(left, shape.group))
+            for (std::int32_t c = 0; c < shape.chunks; ++c)
+                for (std::int32_t i = 0, size = std::min(left, shape.group); i < size; ++i) chunk.push_back(c), group.push_back(size);
+    }
+};
+
+}  // namespace
+
+PlayedTurns play_turns(const ScheduleShape& s, const OpTimes& times) {
+    const TurnOrder order(s);
+    const auto all = static_cast<std::int32_t>(order.chunk.size()), last = s.stages - 1;
+    const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+    const auto behind = [&](std::int32_t stage) { return 2 * (last - stage) + (s.chunks - 1) * s.group + s.early; };  // backwards
+    // when the results of the last stage's forwards, and of the first stage's backwards, are where they are needed next
+    std::vector<double> from_last(at(all)), from_first(at(all));
+    // the same of every stage's passes in the turn before and in this one, and when it is free
+    std::vector<double> on(at(s.stages)), back(at(s.stages)), on_now(at(s.stages)), back_now(at(s.stages)), free(at(s.stages));
+    PlayedTurns played;
+    double group_before = 0;
+    // In a turn every stage does one forward and one backward: what it needs for them left the others in an earlier turn.
+    for (std::int32_t turn = 0; turn < all + behind(0); ++turn) {
+        for (std::int32_t i = 0; i < s.stages; ++i) {
+            double& now = free[at(i)];
+            if (const std::int32_t k = turn - i; k >= 0 && k < all) {
+                const std::int32_t c = order.chunk[at(k)];
+                const double data = i > 0 ? on[at(i - 1)] : c > 0 ? from_last[at(k - order.group[at(k)])] : 0;
+                now = std::max(now, data);
+                if (i == 0 && k % (s.group * s.chunks) == 0) played.group_seconds = now - std::exchange(group_before, now);
+                now += times.forward[at(i * s.chunks + c)];
+                on_now[at(i)] = now + times.transfer;
+                if (i == last) from_last[at(k)] = on_now[at(i)];
+            }
+            if (const std::int32_t k = turn - i - behind(i); k >= 0 && k < all) {
+                const std::int32_t c = order.chunk[at(k)];
+                const double data = i < last ? back[at(i + 1)] : c > 0 ? from_first[at(k - order.group[at(k)])] : 0;
+                now = std::max(now, data) + times.backward[at(i * s.chunks + s.chunks - 1 - c)];
+                back_now[at(i)] = now + times.transfer;
+                if (i == 0) from_first[at(k)] = back_now[at(i)];
+            }
+        }
+        on.swap(on_now), back.swap(back_now);
+    }
+    played.makespan = *std::max_element(free.begin(), free.end());
+    return played;
+}
+
+}  // namespace fourfold
