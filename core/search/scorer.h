@@ -35,6 +35,7 @@ class Scorer {
         ++timed_;
         return timer_.seconds(plan, most);
     }
+    double least_seconds(const Plan& plan) { return seconds(plan, 0); }         // known sooner
     std::int64_t timed() const { return timed_; }                               // step times worked out
     const LayerTimes& layers(const Plan& plan) { return timer_.layers(plan); }  // until the next question
 

@@ -225,7 +225,7 @@ class Search {
         std::optional<Plan> one = plan;
         one->expert_overlap = exchange.is_hidden;
         if (!lay_out(space_.model, *one, form, exchange.times)) return std::nullopt;
-        if (is_for_one_ && savings_.only_slow(form) && scorer_.seconds(*one, limit_.seconds()) > limit_.seconds()) return std::nullopt;
+        if (is_for_one_ && savings_.only_slow(form) && scorer_.least_seconds(*one) > limit_.seconds()) return std::nullopt;
         return one;
     }
     // Hidden traffic keeps more micro-batches alive, and lets no whole layer be computed again. Without either a plan needs least, if its
