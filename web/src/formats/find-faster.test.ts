@@ -181,6 +181,19 @@ test('flags that say what changes, and that no written file has, are taken out; 
     expect(await changes(recompute, more, [keyOf('--global-batch-size', '16')])).toBe(moved);
 });
 
+test('what says the sizes of a model of one’s own is not taken out', async () => {
+    const { asks, exportPlan } = asking({});
+    const text = (of: JobRequest) => `--pipeline-model-parallel-size ${of.pipeline_parallel}\n`;
+    exportPlan.mockImplementation(async (of: JobRequest) => ({ ...exported, text: text(of), left_out: [] }));
+    const mine: Asks['estimate'] = async (of) => {
+        const model = { hidden_size: 8192 }; // another object in each answer
+        return { ...estimate, job: { ...estimate.job, ...of, model }, step_seconds: of === job ? 2 * fastest : 0 } as never;
+    };
+    const keys = [keyOf('--pipeline-model-parallel-size', '1'), { ...keyOf('--squared-relu', 'true'), fields: ['model'] }];
+    const { changes } = await findFaster(job, startOf('megatron-lm', keys), catalog, { ...asks, estimate: mine });
+    expect(changes).not.toContain('--squared-relu');
+});
+
 test('of three flags that say the chunks of a GPU the change names the one that the script has', async () => {
     const megatron = (stages: number, chunks: number) =>
         `torchrun pretrain_gpt.py \\\n    --pipeline-model-parallel-size ${stages} \\\n${chunks > 1 ? `    --num-virtual-stages-per-pipeline-rank ${chunks} \\\n` : ''}    --bf16\n`;

@@ -113,7 +113,8 @@ async function changesTo(own: Estimate, best: RankedPlan | null, row: ConfigForm
     const [from, to] = await Promise.all([write(own), write(better)]);
     if (!from.ok || !to.ok) return { changes: '', left_out: [] };
     const before: { [field: string]: unknown } = own.job;
-    const changed = new Set(Object.entries(better.job).flatMap(([field, value]) => (before[field] === value ? [] : [field])));
+    const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other); // a model is an object
+    const changed = new Set(Object.entries(better.job).flatMap(([field, value]) => (same(before[field], value) ? [] : [field])));
     const atOnce = ({ job, data_parallel }: Estimate) => Number(job.micro_batch) * data_parallel;
     const keys = start.keys.filter(({ line, fields }) => line > 0 || !fields.some((field) => start.answered.includes(field)));
     const read = unsaid.length > 0 ? await asks.importPlan({ text: to.text }) : null;
