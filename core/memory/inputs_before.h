@@ -18,9 +18,9 @@ class InputsBefore : Symbols<N> {
         constexpr double kLogits = 4 + 2 + 4;
         const bool is_dense = m_.experts.count == 0;
         const N output = L::has_linear() ? L::averaged(a() * d(), L::linear_values()) : a() * d();
-        N inputs = alive_.layers() * 2 * tokens() * (h() + output) / t();
-        if (stage_.dense.alive > 0)
-            inputs = inputs + (is_dense ? alive_.layers() : alive_.dense_layers()) * 2 * tokens() * (h() + f()) / t();
+        const N plain = is_dense ? alive_.layers() : alive_.dense_layers(), mixers = m_.one_part ? plain : alive_.layers();
+        N inputs = mixers * 2 * tokens() * (h() + output) / t();
+        if (stage_.dense.alive > 0) inputs = inputs + plain * 2 * tokens() * L::in_some(h() + f()) / t();
         if (stage_.experts.alive > 0) inputs = inputs + alive_.expert_layers() * 2 * routed_tokens() * (h() + expert_ffn()) / e();
         return inputs + kLogits * tokens() * v() / t();
     }

@@ -137,13 +137,16 @@ class LayerKept : Symbols<N> {
         // one by one, the operations keep the input in fp32 and the normalised value before it is scaled
         if (fw_.plain_norms) add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
     }
+    Kept mixers_kept() const { return m_.one_part ? Kept::dense : Kept::every_layer; }
+    // Of attention, which some layers may have; the average over them.
+    [[gnu::noinline]] void keep_attention(Item item, const N& bytes, bool recomputed) {
+        keep(item, mixers_kept(), L::has_linear() ? L::full_part() * bytes : bytes, recomputed);
+    }
     void attention_kept() {
-        const auto add = [&](Item item, const N& bytes, bool recomputed = false) {
-            keep(item, Kept::every_layer, L::has_linear() ? (1 - L::linear_part()) * bytes : bytes, recomputed);
-        };
+        const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep_attention(item, bytes, recomputed); };
         const LatentAttention& l = m_.latent;
         norms_kept();
-        if (L::has_linear()) keep(Item::linear_activations, Kept::every_layer, L::linear_part() * linear_kept());
+        if (L::has_linear()) keep(Item::linear_activations, mixers_kept(), L::linear_part() * linear_kept());
         N out_width = d();
         if (latent()) {
             out_width = N(as_double(l.value_dim));
@@ -177,7 +180,7 @@ class LayerKept : Symbols<N> {
             add(Item::attention_scores, (kept + (p_.attention_dropout ? dropped : 0)) * scores(), p_.recomputes(core_attn));
         } else
             add(Item::log_sum_exp, 4 * tokens() * a() / t(), p_.recomputes(core_attn));
-        if (p_.hidden_dropout) keep(Item::dropout_masks, Kept::every_layer, 2 * split_tokens() * h());
+        if (p_.hidden_dropout) keep(Item::dropout_masks, Kept::every_layer, (m_.one_part ? 1 : 2) * split_tokens() * h());
     }
     // What the convolution reads; queries and keys, repeated for the heads of the values; values, their gate, the output before and behind
     // its norm; for each token and head of the values the inverse that couples it with its chunk, and its gates. Megatron keeps queries
@@ -241,7 +244,8 @@ class LayerKept : Symbols<N> {
     // Bridge, peft/utils.py: sequence_parallel_input_regather is off), once for all that read it.
     [[gnu::noinline]] void adapter_inputs() {
         const auto keep_inputs = [&](Kept kept, bool feeds_forward) {
-            const double inputs = kept_inputs(m_, p_, kLoraQkv) + (feeds_forward ? kept_inputs(m_, p_, kLoraIn) : 0);
+            const double some = m_.one_part && kept == Kept::dense ? feed_forward_part(m_) : 1, mixers = m_.one_part ? 1 - some : 1;
+            const double inputs = mixers * kept_inputs(m_, p_, kLoraQkv) + (feeds_forward ? some * kept_inputs(m_, p_, kLoraIn) : 0);
             if (inputs > 0) keep(Item::adapter_inputs, kept, (fp8() ? 1 : 2) * inputs * tokens() * h());
         };
         keep_inputs(Kept::dense, true);
@@ -249,23 +253,24 @@ class LayerKept : Symbols<N> {
     }
     [[gnu::noinline]] void adapters_kept() {
         const Adapters<N> adapters(m_, p_);
-        const N attention = adapters.kept(adapters.of_attention(), tokens(), t());
+        const auto attention = [&](bool expert) { return adapters.kept(adapters.of_attention(expert), tokens(), t()); };
         const auto beside = [&](const N& width, const N& of, const N& ranks) {
             return adapters.kept(adapters.of_feed_forward(width), of, ranks);
         };
         const auto keep_some = [&](Kept kept, const N& bytes) {
             if (value_of(bytes) > 0) keep(Item::adapter_activations, kept, bytes);
         };
-        keep_some(Kept::dense, adapters.sum(attention, beside(f(), tokens(), t())));
+        keep_some(Kept::dense, adapters.sum(attention(false), adapters.kept(adapters.of_dense_part(), tokens(), t())));
         if (is_dense()) return;
-        const N routed = adapters.sum(attention, beside(expert_ffn(), routed_tokens(), e()));
+        const N routed = adapters.sum(attention(true), beside(expert_ffn(), routed_tokens(), e()));
         keep_some(Kept::experts, m_.experts.shared_ffn > 0 ? adapters.sum(routed, beside(shared_ffn(), tokens(), t())) : routed);
     }
     void feed_forward_kept() {
         if (p_.freezes()) adapters_kept();
-        const double product = fp8() ? 1 : 2;  // bytes of what the second matrix reads
-        const N gated = gated_product(f());    // of tiles, each is computed again by itself (Bekman et al., arXiv 2506.13996)
-        keep(Item::feed_forward_activations, Kept::dense, tiled() ? gated / tiles() : gated, tiled() || p_.recomputes(mlp));
+        const double product = fp8() ? 1 : 2;            // bytes of what the second matrix reads
+        const N gated = L::in_some(gated_product(f()));  // of tiles, each is computed again by itself (Bekman et al., arXiv 2506.13996)
+        if (L::feeds_forward())
+            keep(Item::feed_forward_activations, Kept::dense, tiled() ? gated / tiles() : gated, tiled() || p_.recomputes(mlp));
         if (m_.experts.count == 0) return;
         const auto add = [&](Item item, const N& bytes, bool again) { keep(item, Kept::experts, bytes, again || p_.recomputes(moe)); };
         const N T = routed_tokens();

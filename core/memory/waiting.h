@@ -17,10 +17,14 @@ class WaitingForWeights : Symbols<N> {
     N bytes(double each) const {
         N attention = waiting_attention(each);
         if (L::has_linear()) attention = L::averaged(attention, each * tokens() * L::linear_passed() / t());
-        N sum = (attention + 4 * each * split_tokens() * h()) * alive_.waiting();
-        if (stage_.dense.waiting > 0)
-            sum = sum +
-                  each * tokens() * f() * (fan() + 1) / t() * (m_.experts.count == 0 ? alive_.waiting() : alive_.waiting_dense_layers());
+        const bool one_part = this->m_.one_part;
+        N sum = one_part ? 2 * each * split_tokens() * h() * alive_.waiting()
+                         : (attention + 4 * each * split_tokens() * h()) * alive_.waiting();
+        if (stage_.dense.waiting > 0) {
+            const N layers = m_.experts.count == 0 ? alive_.waiting() : alive_.waiting_dense_layers();
+            if (one_part) sum = sum + attention * layers;
+            sum = sum + L::in_some(each * tokens() * f() * (fan() + 1) / t()) * layers;
+        }
         if (stage_.experts.waiting > 0)
             sum = sum + routed_tokens() * (2 * each * h() + each * expert_ffn() * (fan() + 1) / e()) * alive_.waiting_expert_layers();
         return sum;

@@ -24,7 +24,7 @@ static void write_experts(const Model& model, const ExpertFamily& family, Object
     else if (family.usual.shared_ffn > 0 || experts.shared_ffn > 0)
         config.add("shared_expert_intermediate_size", experts.shared_ffn);
     Json dense = Json::array();
-    for (std::size_t i = 0; i < model.expert_layers.size(); ++i)
+    for (std::size_t i = 0; i < model.expert_layers.size() && !model.one_part; ++i)
         if (!model.expert_layers.has_experts(static_cast<std::int64_t>(i))) dense.push_back(i);
     const bool leading = dense.empty() || dense.back() == dense.size() - 1;
     const bool has_key = family.latent || family.usual.leading_dense > 0;

@@ -103,7 +103,7 @@ void read_layer_kinds(ConfigReader& read, const Recognised& recognised, const Js
     if (recognised.family->has(state_space) || recognised.family->has(delta_attention))
         apart(read_mixer)(read, *recognised.family, config, model);
     std::string_view name;
-    if (const Json* types = read.find(kTypes, name))
+    if (const Json* types = recognised.family->has(single_parts) ? nullptr : read.find(kTypes, name))
         window.layers = read_types(read, *types, model);
     else if (window.tokens > 0)
         window.layers = usual_types(read, usual, model, report);

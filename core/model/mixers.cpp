@@ -1,6 +1,7 @@
 // Based on
 //   Hugging Face transformers, models/bamba/configuration_bamba.py and models/granitemoehybrid/configuration_granitemoehybrid.py: keys and
 //     class defaults of Mamba-2 (their "auto" for the width of a head is expand * hidden size / heads)
+//   models/nemotron_h/configuration_nemotron_h.py: a letter for each layer, and its own names of Mamba-2's keys
 //   moonshotai/Kimi-Linear-48B-A3B-Instruct, configuration_kimi.py and modeling_kimi.py: linear_attn_config, whose layers count from 1
 #include "model/mixers.h"
 
@@ -12,18 +13,26 @@ namespace fourfold {
 
 namespace {
 
+constexpr std::int64_t kMostLayers = 2'000;
 constexpr Range kSizes{1, 1'024}, kChunks{1, 65'536}, kExpands{1, 64};
 
-constexpr LinearKey kMambaKeys[] = {{"mamba_n_heads", &LinearAttention::value_heads, 128, kSizes},
-                                    {"mamba_n_groups", &LinearAttention::key_heads, 1, kSizes},
-                                    {"mamba_d_state", &LinearAttention::key_dim, 256, kSizes},
-                                    {"mamba_d_conv", &LinearAttention::taps, 4, kSizes}};
+// Bamba's, and Nemotron-H's.
+constexpr LinearKey kMambaKeys[2][4] = {{{"mamba_n_heads", &LinearAttention::value_heads, 128, kSizes},
+                                         {"mamba_n_groups", &LinearAttention::key_heads, 1, kSizes},
+                                         {"mamba_d_state", &LinearAttention::key_dim, 256, kSizes},
+                                         {"mamba_d_conv", &LinearAttention::taps, 4, kSizes}},
+                                        {{"mamba_num_heads", &LinearAttention::value_heads, 128, kSizes},
+                                         {"n_groups", &LinearAttention::key_heads, 8, kSizes},
+                                         {"ssm_state_size", &LinearAttention::key_dim, 128, kSizes},
+                                         {"conv_kernel", &LinearAttention::taps, 4, kSizes}}};
+constexpr std::string_view kHeadWidth[] = {"mamba_d_head", "mamba_head_dim"}, kChunkSize[] = {"mamba_chunk_size", "chunk_size"},
+                           kConvolutionBias[] = {"mamba_conv_bias", "use_conv_bias"};
 constexpr LinearKey kKimiKeys[] = {{"linear_num_value_heads", &LinearAttention::value_heads, 0, kSizes},
                                    {"linear_value_head_dim", &LinearAttention::value_dim, 0, kSizes},
                                    {"linear_conv_kernel_dim", &LinearAttention::taps, 0, kSizes}};
-constexpr std::string_view kHeadWidth[] = {"mamba_d_head"}, kExpand[] = {"mamba_expand"}, kChunkSize[] = {"mamba_chunk_size"},
-                           kAttentionLayers[] = {"attn_layer_indices"};
-constexpr std::string_view kConvolutionBias = "mamba_conv_bias";
+constexpr std::string_view kExpand[] = {"mamba_expand"}, kAttentionLayers[] = {"attn_layer_indices"},
+                           kParts[] = {"hybrid_override_pattern"}, kNumber[] = {"num_hidden_layers"},
+                           kFurther[] = {"num_nextn_predict_layers"};
 constexpr const char* kKimi = "linear_attn_config";
 
 // A list of layers, the first of which has this number; empty where it is none. As we write it, it is a text, "5,15", which a link holds.
@@ -52,30 +61,43 @@ void read_full_layers(ConfigReader& read, Model& model) {
     for (std::size_t i = 0; i < list.size(); ++i) model.linear.layers[i] = list[i] == 0;
 }
 
-void read_mamba(ConfigReader& read, Model& model) {
+// Whether any layer has a state space.
+bool read_mamba_layers(ConfigReader& read, Model& model) {
+    if (model.one_part) return true;
     std::string_view name;
     const Json* types = read.find(kTypes, name);
     if (types == nullptr) read_full_layers(read, model);
-    if (types == nullptr && std::count(model.linear.layers.begin(), model.linear.layers.end(), 1) == 0) return;
-    const std::string kinds = types == nullptr ? "mamba" : types->dump();
-    if (kinds.find("mamba") == std::string::npos && kinds.find("linear") == std::string::npos) return;  // Granite 4.0 without them
+    if (types == nullptr) return std::count(model.linear.layers.begin(), model.linear.layers.end(), 1) > 0;
+    const std::string kinds = types->dump();
+    return kinds.find("mamba") != std::string::npos || kinds.find("linear") != std::string::npos;  // Granite 4.0 without them
+}
+
+void read_mamba(ConfigReader& read, Model& model) {
+    if (!read_mamba_layers(read, model)) return;
     LinearAttention& linear = model.linear;
     linear.kind = Mixer::mamba;
-    for (const LinearKey& one : kMambaKeys)
+    const std::size_t names = model.one_part ? 1 : 0;
+    for (const LinearKey& one : kMambaKeys[names])
         linear.*one.value = read.optional(Names(&one.key, 1), one.range, one.usual, class_default(model));
-    linear.chunk = static_cast<std::int32_t>(read.optional(kChunkSize, kChunks, 256, class_default(model)));
-    linear.bias = read.flag(kConvolutionBias, true);
-    const Json* width = read.find(kHeadWidth, name);
+    linear.chunk =
+        static_cast<std::int32_t>(read.optional(Names(&kChunkSize[names], 1), kChunks, model.one_part ? 128 : 256, class_default(model)));
+    linear.bias = read.flag(kConvolutionBias[names], true);
+    if (model.expert_layers.count() > 0 && model.experts.count == 0 && model.one_part) read.missing("n_routed_experts");
+    std::string_view name;
+    const Json* width = read.find(Names(&kHeadWidth[names], 1), name);
     const std::int64_t inner = read.optional(kExpand, kExpands, 2) * model.hidden, heads = std::max<std::int64_t>(linear.value_heads, 1);
     if (width != nullptr && !width->is_string())
         linear.value_dim = read.integer(*width, name, kSizes).value_or(0);
+    else if (model.one_part)
+        linear.value_dim = read.optional(Names(&kHeadWidth[1], 1), kSizes, 64, class_default(model));
     else if (inner % heads == 0)
         linear.value_dim = inner / heads;
     else
         read.missing(kHeadWidth[0]);
     if (linear.key_heads > 0 && heads % linear.key_heads != 0)
-        read.problem(kMambaKeys[0].key, "range", heads, Text("problem.linear_heads").with("values", heads).with("keys", linear.key_heads),
-                     {}, std::max<std::int64_t>(heads / linear.key_heads, 1) * linear.key_heads);
+        read.problem(kMambaKeys[names][0].key, "range", heads,
+                     Text("problem.linear_heads").with("values", heads).with("keys", linear.key_heads), {},
+                     std::max<std::int64_t>(heads / linear.key_heads, 1) * linear.key_heads);
 }
 
 // Whether all is there. Gates of full rank (Kimi K3) are others.
@@ -106,7 +128,55 @@ void read_flat_kimi(ConfigReader& read, Model& model) {
     read_full_layers(read, model);
 }
 
+// The letters of a list of names; one that is none of them gives a letter that is none, too.
+std::string letters_of(const Json& names) {
+    std::string all;
+    for (const Json& one : names) {
+        const std::string name = one.dump();
+        const auto says = [&](const char* part) { return name.find(part) != std::string::npos; };
+        all += says("mamba") || says("linear") ? 'M' : says("attention") ? '*' : says("mlp") ? '-' : says("moe") ? 'E' : '?';
+    }
+    return all;
+}
+
 }  // namespace
+
+void set_parts(Model& model, std::string_view letters) {
+    std::vector<std::uint8_t> experts;
+    model.linear.layers.clear();
+    for (const char letter : letters) {
+        model.linear.layers.push_back(static_cast<std::uint8_t>(kLetters.find(letter)));
+        experts.push_back(letter == 'E');
+    }
+    model.one_part = true;
+    model.layers = static_cast<std::int64_t>(letters.size());
+    model.feed_forward_layers = std::count(letters.begin(), letters.end(), '-');
+    model.linear.count = std::count(letters.begin(), letters.end(), 'M');
+    model.expert_layers = letters.find('E') == std::string_view::npos ? ExpertLayers() : ExpertLayers(std::move(experts));
+    model.norms_per_layer = 1;
+}
+
+std::string parts_of(const Model& model) {
+    std::string letters;
+    for (const std::uint8_t part : model.linear.layers) letters += kLetters[part];
+    return letters;
+}
+
+void read_parts(ConfigReader& read, Model& model) {
+    std::string_view name;
+    const Json* given = read.find(kTypes, name);  // which counts, where both are given
+    if (given == nullptr) given = read.find(kParts, name);
+    if (given == nullptr) return read.missing(kParts[0]);
+    const std::string parts = given->is_string() ? given->get<std::string>() : letters_of(*given);
+    const auto layers = static_cast<std::int64_t>(parts.size());
+    const bool letters_alone = parts.find_first_not_of(kLetters) == std::string::npos && parts.find('M') != std::string::npos;
+    if (!letters_alone || read.optional(kNumber, {1, kMostLayers}, layers) != layers || layers > kMostLayers)
+        return read.problem(name, "type", shown(*given), Text("problem.layer_parts").with("key", read.path(name)), {}, nullptr);
+    set_parts(model, parts);
+    if (read.optional(kFurther, {0, kMostLayers}, 0) > 0)  // each of several layers (Nemotron 3 Super)
+        read.problem(kFurther[0], "unsupported", nullptr, Text("problem.unsupported", "other_parts").with("key", kFurther[0]),
+                     "suggestion.covered_model", nullptr);
+}
 
 void read_mixer(ConfigReader& read, const Family& family, const Json& config, Model& model) {
     if (family.has(state_space)) return read_mamba(read, model);
@@ -121,9 +191,14 @@ void read_mixer(ConfigReader& read, const Family& family, const Json& config, Mo
 void write_mixer(const Model& model, Object& config) {
     const LinearAttention& linear = model.linear;
     if (linear.is_mamba()) {
-        for (const LinearKey& one : kMambaKeys) config.add(one.key.data(), linear.*one.value);
-        config.add(kHeadWidth[0].data(), linear.value_dim).add(kChunkSize[0].data(), std::int64_t{linear.chunk});
-        if (!linear.bias) config.add(kConvolutionBias.data(), false);
+        const std::size_t names = model.one_part ? 1 : 0;
+        for (const LinearKey& one : kMambaKeys[names]) config.add(one.key.data(), linear.*one.value);
+        config.add(kHeadWidth[names].data(), linear.value_dim).add(kChunkSize[names].data(), std::int64_t{linear.chunk});
+        if (!linear.bias) config.add(kConvolutionBias[names].data(), false);
+    }
+    if (model.one_part) {
+        config.add(kParts[0].data(), parts_of(model));
+        return;
     }
     if (linear.is_kimi())
         for (const LinearKey& one : kKimiKeys) config.add(one.key.data(), linear.*one.value);

@@ -9,6 +9,9 @@ namespace fourfold {
 // given.
 void read_mixer(ConfigReader& read, const Family& family, const Json& config, Model& model);
 
+// Sets the layers and what each of them consists of, of a family with the trait single_parts.
+void read_parts(ConfigReader& read, Model& model);
+
 // The keys that give the same again, of such a family. No value is a list: a link holds them all.
 void write_mixer(const Model& model, Object& config);
 

@@ -6,6 +6,7 @@
 
 #include "model/config_reader.h"
 #include "model/layer_kinds.h"
+#include "model/mixers.h"
 #include "model/model_families.h"
 
 namespace fourfold {
@@ -20,7 +21,7 @@ constexpr std::string_view kKvHeads[] = {"num_key_value_heads", "n_kv_heads"};
 constexpr std::string_view kFalconKvHeads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};
 constexpr std::string_view kNorms[] = {"norms_per_layer"};
 constexpr std::string_view kFalconNorms[] = {"num_ln_in_parallel_attn"};
-constexpr std::string_view kHeadDim[] = {"head_dim"}, kDim[] = {"dim"}, kMultiple[] = {"multiple_of"};
+constexpr std::string_view kHeadDim[] = {"head_dim", "attention_head_dim"}, kDim[] = {"dim"}, kMultiple[] = {"multiple_of"};
 constexpr std::string_view kVocabulary[] = {"vocab_size"};
 constexpr std::string_view kPositions[] = {"max_position_embeddings", "n_positions", "seq_length"};
 constexpr std::string_view kMultiToken[] = {"num_nextn_predict_layers"};
@@ -28,7 +29,8 @@ constexpr std::string_view kExperts[] = {"num_local_experts", "num_experts", "n_
 constexpr std::string_view kPerToken[] = {"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_k", "moe_topk"};
 constexpr std::string_view kGroups[] = {"n_group"}, kGroupsPerToken[] = {"topk_group"};
 constexpr std::string_view kExpertFfn[] = {"moe_intermediate_size"};
-constexpr std::string_view kSharedFfn[] = {"shared_expert_intermediate_size", "shared_intermediate_size"};
+constexpr std::string_view kSharedFfn[] = {"shared_expert_intermediate_size", "shared_intermediate_size",
+                                           "moe_shared_expert_intermediate_size"};
 constexpr std::string_view kSharedCount[] = {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"};
 constexpr std::string_view kLeadingDense[] = {"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"};
 constexpr std::string_view kFrequency[] = {"moe_layer_freq"}, kEachLayer[] = {"mlp_layer_types", "moe_layer_freq"};
@@ -111,7 +113,10 @@ std::int64_t width_of_multiple(ConfigReader& read, const Json& config, std::int6
 
 void read_sizes(ConfigReader& read, const Json& config, const Recognised& recognised, Model& model) {
     const Family& family = *recognised.family;
-    model.layers = read.required(kLayers, kLayersRange);
+    if (family.has(single_parts))
+        apart(read_parts)(read, model);
+    else
+        model.layers = read.required(kLayers, kLayersRange);
     model.hidden = read.required(kHidden, kHiddenRange);
     model.heads = family.heads_default > 0 ? read.optional(kHeads, kHeadsRange, family.heads_default, class_default(model))
                                            : read.required(kHeads, kHeadsRange);
@@ -233,7 +238,7 @@ void read_experts(ConfigReader& read, const Recognised& recognised, Model& model
     const std::size_t problems_before = read.problems();
     experts.count = read.optional_or_none(kExperts, kExpertsRange, usual.count, why(usual.count));
     if (experts.count > 0 || read.problems() != problems_before) {
-        model.expert_layers = read_expert_layers(read, usual, model);
+        if (!model.one_part) model.expert_layers = read_expert_layers(read, usual, model);
         experts.per_token = usual.per_token > 0 || read.has(kPerToken)
                                 ? read.optional(kPerToken, {1, kExpertsRange.max}, usual.per_token, why(usual.per_token))
                                 : read.required(kPerToken, {1, kExpertsRange.max});
@@ -358,7 +363,8 @@ std::optional<Model> read_model(const Json& given, std::string_view prefix, Prob
     if (!recognised.known && problems.size() != problems_before) return std::nullopt;  // such a model may have other keys
     read_sizes(read, config, recognised, model);
     read_structure(read, &config == &given ? nullptr : &given, *recognised.family, model);
-    if (recognised.family->experts != nullptr) read_experts(read, recognised, model);
+    if (recognised.family->experts != nullptr && (!model.one_part || model.expert_layers.count() > 0))
+        read_experts(read, recognised, model);
     if (recognised.family->latent()) read_latent(read, recognised.known, model);
     read_layer_kinds(read, recognised, config, model, report);
     if (problems.size() == problems_before) check_contradictions(read, *recognised.family, model);

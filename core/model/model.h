@@ -53,7 +53,7 @@ struct LinearAttention {
     std::int64_t key_dim = 0;          // values per head of Q and K
     std::int64_t value_dim = 0;        // values per head of V
     std::int64_t taps = 0;             // tokens that its convolution reads, the token itself among them
-    std::vector<std::uint8_t> layers;  // per layer, 1 = linear
+    std::vector<std::uint8_t> layers;  // per layer, 1 = linear; with one part in each, the place of its letter in kLetters
     std::int64_t count = 0;            // of them
     Mixer kind = Mixer::delta;
     bool bias = false;        // of the convolution
@@ -110,14 +110,29 @@ struct Model {
     AttentionWindow window;
     LinearAttention linear;
     int multi_token_layers = 0;  // extra layers that predict further tokens (MTP)
+    bool one_part = false;  // each layer is attention, a state space or a feed-forward part (Nemotron-H, arXiv 2504.03624, section 2.1)
+    std::int64_t feed_forward_layers = 0;  // of these, those that are a dense feed-forward part
+
+    // Layers that formulas give one size, the average over their kinds: all; of those with one part, all but experts.
+    std::int64_t plain_layers() const { return one_part ? layers - expert_layers.count() : layers; }
+    std::int64_t dense_layers() const { return one_part ? feed_forward_layers : layers - expert_layers.count(); }
 };
+
+// Attention, a state space, a dense feed-forward part, experts: what a letter says of a layer.
+constexpr std::string_view kLetters = "*M-E";
+void set_parts(Model& model, std::string_view letters);
+std::string parts_of(const Model& model);
 
 // The part of the layers whose attention has the window.
 double windowed_share(const Model& model);
-// The part of the layers with linear attention.
+// Of the plain layers the part with linear attention, those that are a feed-forward part alone, and those with attention.
 inline double linear_part(const Model& model) {
-    return model.linear.any() ? static_cast<double>(model.linear.count) / static_cast<double>(model.layers) : 0;
+    return model.linear.any() ? static_cast<double>(model.linear.count) / static_cast<double>(model.plain_layers()) : 0;
 }
+inline double feed_forward_part(const Model& model) {
+    return static_cast<double>(model.feed_forward_layers) / static_cast<double>(model.plain_layers());
+}
+inline double full_part(const Model& model) { return 1 - linear_part(model) - feed_forward_part(model); }
 // The n of "one layer in n has full attention, the last of each n"; 0: the layers follow no such rule.
 std::int64_t full_attention_every(const LinearAttention& linear);
 

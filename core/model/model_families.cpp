@@ -27,6 +27,7 @@ static constexpr ExpertFamily kErnie{"num_experts", {64, 6, 1536, 0, 2, 1}, fals
 static constexpr ExpertFamily kTrinity{"num_experts", {64, 6, 1408, 0, 2, 1}, false, true, false};
 
 static constexpr ExpertFamily kGraniteHybrid{"num_local_experts", {8, 2, 0, 1024, 0, 0}, false, false, false};
+static constexpr ExpertFamily kNemotronH{"n_routed_experts", {8, 2, 7688, 0, 1, 0}, false, true, false};
 static constexpr ExpertFamily kKimiLinear{"num_experts", {0, 0, 0, 0, 0, 0}, false, true, true};
 
 static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
@@ -88,6 +89,7 @@ static constexpr Family kFamilies[] = {
     {"granitemoehybrid", true, false, 0, 0, false, false, false, false, false, 2, &kGraniteHybrid, nullptr, state_space},
     {"bamba", true, false, 8, 0, false, false, false, false, false, 2, nullptr, nullptr, state_space},
     {"kimi_linear", true, false, 0, 0, false, false, false, false, true, 2, &kKimiLinear, nullptr, own_norms | delta_attention},
+    {"nemotron_h", false, false, 8, 128, false, false, false, false, false, 1, &kNemotronH, nullptr, state_space | single_parts},
     {"afmoe", true, false, 0, 128, false, false, false, false, true, 4, &kTrinity, &kTrinityWindow, output_gate},
 };
 
@@ -102,9 +104,9 @@ static constexpr Unsupported kUnsupported[] = {
     {"ffn_config", "nested_feed_forward"},
     {"moe", "nested_feed_forward"},            // Mistral's own params.json
     {"block_configs", "nested_feed_forward"},  // Llama-Nemotron: widths of their own per layer
-    {"ssm_state_size", "state_space"},
     {"state_size", "state_space"},
     {"mamba_proj_bias", "state_space"},
+    {"moe_latent_size", "other_parts"},              // Nemotron 3 Super: experts between two more matrices
     {"hc_count", "other_parts"},                     // Qwen3.8-Flash-Next: several streams between layers,
     {"ngram_size", "other_parts"},                   // embeddings of several tokens at once
     {"hidden_size_per_layer_input", "other_parts"},  // Gemma 3n, Gemma 4 E2B and E4B: an embedding for each layer
@@ -130,6 +132,7 @@ static constexpr Unsupported kLatent{"kv_lora_rank", "latent_unlike_type"};
 static constexpr std::string_view kLinear = "linear_num_key_heads";
 static constexpr std::pair<Trait, Unsupported> kMixerKeys[] = {{linear_attention, {kLinear, "linear_attention"}},
                                                                {state_space, {"mamba_d_state", "state_space"}},
+                                                               {state_space, {"ssm_state_size", "state_space"}},
                                                                {delta_attention, {"linear_attn_config", "linear_attention"}}};
 
 static bool is_set(const Json& config, std::string_view key) {
@@ -219,7 +222,7 @@ Recognised recognise(const std::string& type, const Json& config) {
 // recurrent layers, state spaces or linear attention (transformers, models/*/configuration_*.py; flash-linear-attention, fla/models),
 // without "-" and "_". A short one is the whole type. One text, for the module is downloaded.
 static constexpr std::string_view kNotCounted =
-    ",mamba,jamba,nemotronh,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,linearattn,gla,kda,"
+    ",mamba,jamba,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,linearattn,gla,kda,"
     "bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,wav2vec2,hubert,clip,siglip,";
 static constexpr std::size_t kFirstEncoder = kNotCounted.find("bert");
 

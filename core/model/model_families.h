@@ -53,8 +53,9 @@ enum Trait : std::uint32_t {
     no_kv_key = 131072,        // no key for the heads of keys and values; others leave it out only by default
     qkv_key = 262144,          // qkv_bias says whether queries, keys and values have biases
     llama4_keys = 524288,
-    state_space = 1048576,     // some layers have a state space, by the keys of Bamba
-    delta_attention = 2097152  // some have Kimi's delta attention
+    state_space = 1048576,      // some layers have a state space, by the keys of Bamba
+    delta_attention = 2097152,  // some have Kimi's delta attention
+    single_parts = 4194304      // a layer is a mixer or a feed-forward part (Model::one_part)
 };
 
 struct Family {

@@ -25,13 +25,12 @@ static double full_attention_weights(const Model& m) {
 
 double attention_weights(const Model& m) {
     const double part = linear_part(m);
-    return part == 0 ? full_attention_weights(m) : (1 - part) * full_attention_weights(m) + part * linear_weights(m);
+    return part == 0 ? full_attention_weights(m) : full_part(m) * full_attention_weights(m) + part * linear_weights(m);
 }
 
 double score_width(const Model& m) {
     const LatentAttention& l = m.latent;
-    return (1 - linear_part(m)) * number(m.heads) *
-           (l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim + l.value_dim) : 2 * number(m.head_dim));
+    return full_part(m) * number(m.heads) * (l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim + l.value_dim) : 2 * number(m.head_dim));
 }
 
 double layers_with_experts(const Model& m) { return number(m.expert_layers.count()); }

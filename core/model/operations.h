@@ -4,7 +4,7 @@
 
 namespace fourfold {
 
-// Of a layer's attention with its weights; as the next, with linear attention in some layers, the average over all.
+// Of a layer's attention with its weights; as the next, the average over all plain layers, some of which may have linear attention or none.
 double attention_weights(const Model& model);
 // Channels of a layer's queries, keys and values together that a pair of tokens is multiplied over.
 double score_width(const Model& model);

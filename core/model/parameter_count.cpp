@@ -57,10 +57,10 @@ std::int64_t parameter_count(const Model& m) {
     const std::int64_t norm = norm_parameters(m) * m.hidden;
     const std::int64_t positions = m.learned_positions ? m.max_positions * m.hidden : 0;
     const std::int64_t with_experts = m.expert_layers.count(), linear = m.linear.count;
-    return (m.layers - linear) * attention_parameters(m) + (linear > 0 ? linear * linear_attention_parameters(m) : 0) +
-           m.layers * (m.norms_per_layer * norm) + with_experts * expert_layer_parameters(m) +
-           (m.layers - with_experts) * feed_forward_parameters(m, m.ffn) + (m.embedding_norm ? 2 : 1) * norm +
-           (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
+    return (m.plain_layers() - m.feed_forward_layers - linear) * attention_parameters(m) +
+           (linear > 0 ? linear * linear_attention_parameters(m) : 0) + m.layers * (m.norms_per_layer * norm) +
+           with_experts * expert_layer_parameters(m) + m.dense_layers() * feed_forward_parameters(m, m.ffn) +
+           (m.embedding_norm ? 2 : 1) * norm + (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
 }
 
 std::int64_t active_parameters(const Model& m) {

@@ -57,14 +57,16 @@ class Adapters : protected Symbols<N> {
         }
     };
     // With linear attention, the average over all layers: there the adapters of queries and of the output stand at its two matrices.
-    [[gnu::noinline]] Widths of_attention() const {
+    [[gnu::noinline]] Widths of_attention(bool expert) const {
+        if (!L::has_mixer(expert)) return {};
         Widths all = of_full_attention();
         if (!L::has_linear() || !p_.freezes()) return all;
         Widths linear;
         if (has(lora_query)) linear.add(L::h(), L::linear_in());
         if (has(lora_output)) linear.add(L::linear_values(), L::h());
         const double part = fourfold::linear_part(m_);
-        return {(1 - part) * all.count + part * linear.count, L::averaged(all.in, linear.in), L::averaged(all.out, linear.out)};
+        return {fourfold::full_part(m_) * all.count + part * linear.count, L::averaged(all.in, linear.in),
+                L::averaged(all.out, linear.out)};
     }
     [[gnu::noinline]] Widths of_full_attention() const {
         Widths all;
@@ -97,14 +99,21 @@ class Adapters : protected Symbols<N> {
         return all;
     }
 
+    // Of a layer without experts; where each has one part, the average.
+    [[gnu::noinline]] Widths of_dense_part() const {
+        if (!L::feeds_forward()) return {};
+        const Widths all = of_feed_forward(L::f());
+        return {(m_.one_part ? fourfold::feed_forward_part(m_) : 1) * all.count, L::in_some(all.in), L::in_some(all.out)};
+    }
+
     N rank() const { return L::number("r_l", "lora_rank", "", as_double(p_.lora_rank)); }
     // Parameters on a GPU: r (in + out) each, shared out among so many.
     [[gnu::noinline]] N parameters(const Widths& all, const N& ranks) const {
         return all.any() ? rank() * (all.in + all.out) / ranks : N(0.0);
     }
-    [[gnu::noinline]] N dense_layer() const { return sum(parameters(of_attention(), L::t()), parameters(of_feed_forward(L::f()), L::t())); }
+    [[gnu::noinline]] N dense_layer() const { return sum(parameters(of_attention(false), L::t()), parameters(of_dense_part(), L::t())); }
     [[gnu::noinline]] N beside_experts() const {  // of a layer with experts
-        const N attention = parameters(of_attention(), L::t());
+        const N attention = parameters(of_attention(true), L::t());
         return m_.experts.shared_ffn > 0 ? sum(attention, parameters(of_feed_forward(L::shared_ffn()), L::t())) : attention;
     }
     double adapted_experts() const { return joins_ ? 1 : as_double(m_.experts.count / p_.expert_parallel); }

@@ -233,6 +233,7 @@ Framework framework_of(const Model& model, const Plan& plan, const Gpu& gpu) {
 int norms_recomputed(const Model& model, const Plan& plan, const Framework& framework, bool expert_layer) {
     const bool named = plan.recomputes(layernorm), joined = framework.transformer_engine && !framework.plain_norms;
     if (!joined) return named ? 2 : 0;
+    if (model.one_part) return named && expert_layer ? 2 : 0;  // a mixer's belongs to its first matrix
     const bool before_attention = named && model.latent.kv_rank > 0;
     const bool before_feed_forward = expert_layer ? named : plan.recomputes(mlp);
     return (before_attention ? 1 : 0) + (before_feed_forward ? 1 : 0);

@@ -85,8 +85,8 @@ class Parameters : protected Symbols<N> {
         const double plain = stage_.dense.held + further - expert, routing = stage_.experts.held + expert;
         N attention = together({Weight::query_down, Weight::query, Weight::kv_down, Weight::kv_up, Weight::qkv, Weight::projection});
         if (L::has_linear()) attention = L::averaged(attention, together({Weight::linear_in, Weight::linear_out, Weight::linear_gates}));
-        N all = (plain + routing) * attention;
-        if (plain > 0) all = all + plain * together({Weight::fc1, Weight::fc2});
+        N all = (m_.one_part ? plain : plain + routing) * attention;
+        if (plain > 0 && L::feeds_forward()) all = all + plain * L::in_some(together({Weight::fc1, Weight::fc2}));
         if (routing > 0 && m_.experts.shared_ffn > 0) all = all + routing * together({Weight::shared_fc1, Weight::shared_fc2});
         return further > 0 ? all + further * together({Weight::multi_token}) : all;
     }
@@ -117,9 +117,11 @@ class Parameters : protected Symbols<N> {
     using L::h, L::f, L::a, L::k, L::d, L::t, L::v, L::e, L::fan, L::norm_parameters, L::experts, L::expert_ffn, L::shared_ffn;
 
     N layers(double dense_layers, double expert_layers) {
-        N all = (dense_layers + expert_layers) * ((L::has_linear() ? L::averaged(attention(), linear_attention()) : attention()) +
-                                                  m_.norms_per_layer * norm_parameters() * h());
-        if (dense_layers > 0) all = all + dense_layers * feed_forward(Weight::fc1, f(), t());
+        const N norms = m_.norms_per_layer * norm_parameters() * h();
+        const double mixers = m_.one_part ? dense_layers : dense_layers + expert_layers;
+        N all = mixers * ((L::has_linear() ? L::averaged(attention(), linear_attention()) : attention()) + norms);
+        if (m_.one_part && expert_layers > 0) all = mixers > 0 ? all + expert_layers * norms : expert_layers * norms;
+        if (dense_layers > 0 && L::feeds_forward()) all = all + dense_layers * L::in_some(feed_forward(Weight::fc1, f(), t()));
         if (expert_layers > 0) {
             N beside = h() * experts();  // router
             if (m_.experts.router_bias) beside = beside + experts();

@@ -96,8 +96,17 @@ class Symbols {
         const N both = linear_in() + linear_values();
         return m_.linear.is_kimi() ? both + linear_heads() * (linear_key_dim() + linear_value_dim()) : both;
     }
-    // Of both kinds of layers, the average.
-    [[gnu::noinline]] N averaged(const N& full, const N& linear) const { return (1 - linear_part()) * full + linear_part() * linear; }
+    [[gnu::noinline]] N full_part() const {
+        return m_.one_part ? number("y_a", "attention_part", "", fourfold::full_part(m_)) : 1 - linear_part();
+    }
+    // Of all kinds of layers, the average.
+    [[gnu::noinline]] N averaged(const N& full, const N& linear) const { return full_part() * full + linear_part() * linear; }
+    // Whether a layer with experts has a mixer, too; whether one without them has a feed-forward part; and what that comes to where some
+    // have (Model::one_part).
+    bool has_mixer(bool expert) const { return !expert || !m_.one_part; }
+    bool feeds_forward() const { return m_.dense_layers() > 0 || !m_.one_part; }
+    [[gnu::noinline]] N in_some(const N& feed_forward) const { return m_.one_part ? feed_forward_part() * feed_forward : feed_forward; }
+    N feed_forward_part() const { return number("y_f", "feed_forward_part", "", fourfold::feed_forward_part(m_)); }
     bool latent() const { return m_.latent.kv_rank > 0; }
     bool multi_token_is_expert() const { return !m_.expert_layers.empty() && m_.expert_layers.back() != 0; }
 

@@ -43,10 +43,10 @@ static double attention_share(const Model& m, const Plan& p) {
     const double h = number(m.hidden), s = number(p.sequence_length), matrices = m.gated ? 3 : 2, experts = layers_with_experts(m);
     const double feed_forward =
         matrices * h *
-        ((number(m.layers) - experts) * number(m.ffn) + experts * number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn));
+        (number(m.dense_layers()) * number(m.ffn) + experts * number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn));
     const double of_weights = p.freezes() ? 2 : 3, of_scores = 3.5;
-    const double weights = of_weights * (number(m.layers) * attention_weights(m) + feed_forward);
-    const double scores = of_scores * number(m.layers) * attended_together(m, s) / s * score_width(m);
+    const double weights = of_weights * (number(m.plain_layers()) * attention_weights(m) + feed_forward);
+    const double scores = of_scores * number(m.plain_layers()) * attended_together(m, s) / s * score_width(m);
     return scores / (weights + scores);
 }
 

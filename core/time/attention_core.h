@@ -69,7 +69,7 @@ class AttentionCore : TimeSymbols<N> {
                                flop / (on_.of(m_.linear.is_kimi() ? kKimiRate : kLinearRate) * on_.of(&Machine::processors)));
         const N each =
             named<N>({"A_l", "linear_forward", "seconds"}, mamba ? one + states(L::linear_heads() * k * v / C) : handed_on(one, C));
-        if (p_.recomputes(core_attn)) layer.recomputed = (1 - L::linear_part()) * layer.recomputed;
+        if (p_.recomputes(core_attn)) layer.recomputed = L::full_part() * layer.recomputed;
         layer.attention_forward = named<N>({"T_f", "all_attention_forward", "seconds"}, L::averaged(cited(layer.attention_forward), each));
         layer.attention_backward = named<N>({"T_b", "all_attention_backward", "seconds"},
                                             L::averaged(cited(layer.attention_backward), on_.of(kLinearBackward) * each));

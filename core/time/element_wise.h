@@ -31,11 +31,11 @@ class ElementWise : TimeSymbols<N> {
     N again(bool expert, const Part* kind, bool up, bool whole, bool shared) const {
         N values = 0.0, inner = 0.0;
         if (const int again = norms_recomputed(m_, p_, fw_, expert); again > 0) {  // of the two
-            const N norms = again == 2 ? norm_values(kForward) : norm_values(kForward) / 2;
+            const N norms = again == 2 && !m_.one_part ? norm_values(kForward) : norm_values(kForward) / 2;
             add(values, L::sequence_parallel() ? norms * h_ / t_ : norms * h_);
         }
         if (up) add(values, head_values() / t_);
-        if (whole && !expert) add(inner, L::f());
+        if (whole && !expert) add(inner, L::in_some(L::f()));
         if (expert && (whole || p_.recomputes(moe_act))) add(inner, routed());
         if (m_.experts.shared_ffn > 0 && (shared || (whole && expert))) add(inner, L::shared_ffn());
         if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
@@ -57,12 +57,16 @@ class ElementWise : TimeSymbols<N> {
         N heads = single() ? single_head_values(direction, norms) : head_values();
         if (L::has_linear())
             heads = L::averaged(heads, on_.of((m_.linear.is_mamba() ? kStateValues : kLinearValues)[direction]) * L::linear_in());
-        N whole = norms * h_ + on_.of(kResidual) * h_;
+        N residuals = on_.of(kResidual);
+        if (m_.one_part) residuals = residuals / 2;
+        N whole = norms * h_ + residuals * h_;
         if (m_.norms_per_layer != 2) whole = whole + (as_double(m_.norms_per_layer) / 2 - 1) * norms * h_;
         if (casts_weights(p_)) whole = whole + on_.of(kCastFlow[direction]) * h_;
         if (p_.hidden_dropout) whole = whole + on_.of(kDropout) * h_;
         if (L::sequence_parallel()) whole = whole / t_;
-        return 2 * M_ * (whole + (heads + feed_forward(expert, direction)) / t_);
+        N inner = feed_forward(expert, direction);
+        if (L::has_mixer(expert)) inner = heads + L::in_some(inner);
+        return 2 * M_ * (whole + inner / t_);
     }
     N seconds(const N& bytes) const { return bytes * on_.of(&Timing::element_wise) / on_.memory(); }
 

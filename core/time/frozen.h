@@ -32,9 +32,9 @@ class FrozenCost : TimeSymbols<N> {
     // Of a layer's adapters but those of routed experts.
     [[gnu::noinline]] Passes of_layer(bool expert) const {
         Passes all;
-        add(all, adapters_.of_attention(), T::M_, T::t_, 1);
+        add(all, adapters_.of_attention(expert), T::M_, T::t_, 1);
         if (!expert)
-            add(all, adapters_.of_feed_forward(L::f()), T::M_, T::t_, 1);
+            add(all, adapters_.of_dense_part(), T::M_, T::t_, 1);
         else if (m_.experts.shared_ffn > 0)
             add(all, adapters_.of_feed_forward(L::shared_ffn()), T::M_, T::t_, 1);
         return all;
@@ -46,7 +46,7 @@ class FrozenCost : TimeSymbols<N> {
         return all;
     }
     double adapters_of_layer(bool expert) const {
-        return adapters_.of_attention().count + (expert ? 0 : adapters_.of_feed_forward(L::f()).count);
+        return adapters_.of_attention(expert).count + (expert ? 0 : adapters_.of_dense_part().count);
     }
     // Seconds to unpack so many values to 16 bits.
     [[gnu::noinline]] N unpacking(const N& values) const {

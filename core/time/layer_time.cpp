@@ -114,7 +114,7 @@ class LayerCost : TimeSymbols<N> {
     // What only a part of the layers has, averaged over all.
     N in_part(const N& value) const { return value_of(part_) == 1 ? value : part_ * value; }
     [[gnu::noinline]] void both_attentions() {
-        part_ = 1 - L::linear_part();
+        part_ = L::full_part();
         attention_matrices();
         part_ = L::linear_part();
         lost_.of(LayerMatrix::query, multiply(kLinearIn, M_, width(kLinearIn, L::linear_in() / t_), h_, true).forward);
@@ -148,9 +148,11 @@ class LayerCost : TimeSymbols<N> {
     void feed_forward_matrices(bool expert) {
         const N g = L::fan();
         if (!expert) {
+            if (m_.one_part) part_ = L::feed_forward_part();
             const N tokens = tiled_tokens(), columns = width(kUp, g * f_ / t_), rows = width(kDown, f_ / t_);
             const Passes up = multiply(kUp, tokens, columns, h_, true);
             const Passes down = multiply(kDown, tokens, h_, rows, false);
+            part_ = 1.0;
             of_feed_forward_ = up.forward + down.forward;
             lost_.of_feed_forward(up.forward, down.forward);
             if (p_.feed_forward_tiles > 1) in_tiles(up.backward + down.backward);
@@ -248,18 +250,15 @@ class LayerCost : TimeSymbols<N> {
     void tensor_traffic() {
         using std::min;
         if (p_.tensor_parallel <= 1) return;
-        const N one = this->tensor_collective();
-        if (p_.tensor_overlap && splits_sequence() && fits_in_node(t_)) {
-            const N exposed =
-                seconds("Z_2", "exposed_collective",
-                        on_.of(kOverlapLatency) + on_.of(&Timing::tensor_overlap_exposed) * (one - on_.of(&Timing::link_latency)));
-            now_.tensor_forward = 4 * exposed;
-            now_.tensor_backward = 6 * exposed;
-            return;
-        }
+        N one = this->tensor_collective();
+        const bool overlaps = p_.tensor_overlap && splits_sequence() && fits_in_node(t_);
+        if (overlaps)
+            one = seconds("Z_2", "exposed_collective",
+                          on_.of(kOverlapLatency) + on_.of(&Timing::tensor_overlap_exposed) * (one - on_.of(&Timing::link_latency)));
+        if (m_.one_part) one = one / 2;  // two in the place of four
         now_.tensor_forward = 4 * one;
-        if (!splits_sequence()) {  // all-reduces, which nothing hides
-            now_.tensor_backward = 4 * one;
+        if (overlaps || !splits_sequence()) {  // all-reduces, which nothing hides
+            now_.tensor_backward = (overlaps ? 6 : 4) * one;
             return;
         }
         // gradients of matrices whose input is gathered
@@ -271,19 +270,11 @@ class LayerCost : TimeSymbols<N> {
             2 * one + (2 * one - under_input) + (2 * one - under_weight) + on_.of(&Timing::tensor_exposed) * (under_input + under_weight);
     }
 
-    // Along the second axis of a grid: outputs of the first matrices in the forward pass; in the backward pass gradients of what the second
-    // matrices read. Norms need sums over the whole hidden state, of 4 bytes a token: of squares, and with LayerNorm of the values, too.
-    [[gnu::noinline]] N along_columns(const char* letter, const char* meaning, const N& first, const N& second) const {
-        const N each = 2 * M_ / t_;
-        return seconds(letter, meaning,
-                       this->column_all_reduce(each * first) + this->column_all_reduce(each * second) +
-                           as_double(m_.norms_per_layer) * this->column_all_reduce((m_.layer_norm ? 8 : 4) * M_));
-    }
     void column_traffic() {
         N first = L::qkv_heads() * d_, second = a_ * d_;
         if (L::has_linear()) first = L::averaged(first, L::linear_in()), second = L::averaged(second, L::linear_values());
-        add(now_.tensor_forward, along_columns("Y_f", "column_traffic_forward", first, L::fan() * f_));
-        add(now_.tensor_backward, along_columns("Y_b", "column_traffic_backward", second, f_));
+        add(now_.tensor_forward, this->along_columns("Y_f", "column_traffic_forward", first, L::in_some(L::fan() * f_)));
+        add(now_.tensor_backward, this->along_columns("Y_b", "column_traffic_backward", second, L::in_some(f_)));
     }
 
     // ---- layer and ends
@@ -331,19 +322,19 @@ class LayerCost : TimeSymbols<N> {
         parameters_ = frozen_ = hides_input_ = hides_weight_ = 0.0;
         of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
         lost_.begin(expert);
-        if (L::has_linear())
-            both_attentions();
-        else
-            attention_matrices();
-        feed_forward_matrices(expert);
+        const bool mixes = L::has_mixer(expert), linear = L::has_linear() && mixes;
+        if (mixes) linear ? both_attentions() : attention_matrices();
+        if (expert || L::feeds_forward()) feed_forward_matrices(expert);
         if (p_.freezes()) adapters(frozen_cost_.of_layer(expert));
-        attention_core_.add_to(now_);
+        if (mixes) {
+            attention_core_.add_to(now_);
+            context_traffic_.add_to(now_);
+            if (linear) attention_core_.average_with_linear(now_);
+        }
         element_wise_.add_to(now_, expert, kind_);
         if (casts_weights(p_)) cast_weights();
         tensor_traffic();
         if (p_.tensor_columns > 1) column_traffic();
-        context_traffic_.add_to(now_);
-        if (L::has_linear()) attention_core_.average_with_linear(now_);
         hide_exchange();
         name_parts();
         const N forward = of_kind("F_0", "layer_work_forward",
@@ -357,9 +348,9 @@ class LayerCost : TimeSymbols<N> {
             "B_0", "layer_work_backward",
             total({cited(now_.multiply_backward), cited(now_.attention_backward), cited(now_.element_backward), cited(now_.tensor_backward),
                    cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
-        N host = on_.of(&Timing::host_layer);
+        N host = m_.one_part ? on_.of(&Timing::host_layer) / 2 : on_.of(&Timing::host_layer);  // (half of it: assumed)
         if (expert) host = host + on_.of(&Timing::host_experts);
-        if (L::has_linear()) host = host + L::linear_part() * on_.of(&Timing::host_linear);
+        if (linear) host = host + L::linear_part() * on_.of(&Timing::host_linear);
         if (p_.freezes() && value_of(on_.of(&Timing::host_adapter)) > 0)
             host = host + frozen_cost_.adapters_of_layer(expert) * on_.of(&Timing::host_adapter);
         if (fully_shards(p_) && value_of(on_.of(&Timing::host_shard)) > 0) host = host + on_.of(&Timing::host_shard);

@@ -34,12 +34,12 @@ double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     // a layer that predicts a further token: what joins its two inputs, a layer like the last one, and logits of its own
     const bool ends_with_experts = with_experts > 0 && m.expert_layers.back() != 0;
     const double further = 2 * h * h + attention + (ends_with_experts ? expert : dense) + logits;
-    const double per_token = number(m.layers) * attention + (number(m.layers) - with_experts) * dense + with_experts * expert + logits +
+    const double per_token = number(m.plain_layers()) * attention + number(m.dense_layers()) * dense + with_experts * expert + logits +
                              m.multi_token_layers * further;
     if (!p.freezes()) return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
     // frozen weights have one gradient, that of their input; adapters, which are left out as a few tenths of a percent, and scores have
     // both
-    const double scores = (number(m.layers) + m.multi_token_layers) * attended(m, s, convention) * score_width(m);
+    const double scores = (number(m.plain_layers()) + m.multi_token_layers) * attended(m, s, convention) * score_width(m);
     return (4 * (per_token - scores) + 6 * scores) * number(p.global_batch) * s;
 }
 
@@ -81,11 +81,11 @@ double recomputed_flop(const Model& m, const Plan& p) {
     const double scores = attended(m, s, FlopConvention::full) * score_width(m), attention = attention_weights(m) + scores;
     const double dense = matrices * h * number(m.ffn), shared = matrices * h * number(m.experts.shared_ffn);
     const double expert = matrices * h * number(m.experts.per_token * m.experts.ffn) + shared;
-    const double layers = number(m.layers), with_experts = layers_with_experts(m), without = layers - with_experts;
+    const double layers = number(m.plain_layers()), with_experts = layers_with_experts(m), without = number(m.dense_layers());
     const double whole = layers * attention + without * dense + with_experts * expert;
     double per_token = 0;
     if (p.recompute == Recompute::full) per_token = whole;
-    if (p.recompute == Recompute::block) per_token = whole * std::min(1.0, number(p.recompute_layers * p.chunks()) / layers);
+    if (p.recompute == Recompute::block) per_token = whole * std::min(1.0, number(p.recompute_layers * p.chunks()) / number(m.layers));
     if (p.recompute == Recompute::operations) {
         per_token = without * lost_flop(m, false) + (with_experts > 0 ? with_experts * lost_flop(m, true) : 0);
         if (p.attention == Attention::plain) per_token += layers * scores;

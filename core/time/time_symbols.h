@@ -31,6 +31,14 @@ class TimeSymbols : protected Symbols<N> {
     [[gnu::noinline]] N grid() const { return this->p_.tensor_columns > 1 ? t_ * L::columns() : t_; }
     // To add up parts of so many bytes along the second axis of a grid.
     [[gnu::noinline]] N column_all_reduce(const N& bytes) const { return 2 * on_.strided_collective(bytes, L::columns(), t_); }
+    // Along the second axis of a grid: outputs of the first matrices in the forward pass; in the backward pass gradients of what the second
+    // matrices read. Norms need sums over the whole hidden state, of 4 bytes a token: of squares, and with LayerNorm of the values, too.
+    [[gnu::noinline]] N along_columns(const char* letter, const char* meaning, const N& first, const N& second) const {
+        const N each = 2 * M_ / t_;
+        return seconds(letter, meaning,
+                       column_all_reduce(each * first) + column_all_reduce(each * second) +
+                           L::as_double(this->m_.norms_per_layer) * column_all_reduce((this->m_.layer_norm ? 8 : 4) * M_));
+    }
     // Bytes per element of a weight's gradient, which is added to what is there: read and written.
     double added_gradient_bytes() const { return 2 * gradient_bytes(this->p_); }
 

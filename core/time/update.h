@@ -40,10 +40,11 @@ inline double muon_flop(const Model& model, bool expert) {
         const LinearAttention& linear = model.linear;
         double own = matrix(h, of(linear.in())) + matrix(of(linear.values()), h);
         if (linear.is_kimi()) own += matrix(of(linear.value_dim), of(linear.keys())) + matrix(of(linear.value_dim), of(linear.values()));
-        flop = (1 - part) * flop + part * own;
+        flop = full_part(model) * flop + part * own;
     }
     const double matrices = model.gated ? 3 : 2;
-    if (!expert) return flop + matrices * matrix(h, of(model.ffn));
+    if (!expert) return flop + (model.one_part ? feed_forward_part(model) : 1) * matrices * matrix(h, of(model.ffn));
+    if (model.one_part) flop = 0;
     const Experts& e = model.experts;
     return flop + matrices * of(e.count) * matrix(h, of(e.ffn)) + (e.shared_ffn > 0 ? matrices * matrix(h, of(e.shared_ffn)) : 0);
 }

@@ -183,7 +183,7 @@ TEST_CASE("mixers: operations of a token, and heads that tensor parallelism divi
     CHECK(goes(kimi, 8));
 }
 
-// transformers, models/jamba, zamba2, falcon_h1, nemotron_h, configuration_*.py; flash-linear-attention, fla/models/kda
+// transformers, models/jamba, zamba2, falcon_h1, configuration_*.py; flash-linear-attention, fla/models/kda
 TEST_CASE("mixers: other state spaces stay refused by their names") {
     const auto refused = [](const char* config) {
         std::string all;
@@ -197,8 +197,8 @@ TEST_CASE("mixers: other state spaces stay refused by their names") {
           "mamba_d_state problem.unsupported.state_space");
     CHECK(refused(R"({"model_type": "falcon_h1", "hidden_size": 1024, "mamba_d_state": 256, "mamba_d_ssm": 1536})") ==
           "mamba_d_state problem.unsupported.state_space");
-    CHECK(refused(R"({"model_type": "nemotron_h", "hidden_size": 4480, "ssm_state_size": 128})") ==
-          "model_type problem.unsupported.other_layers ssm_state_size problem.unsupported.state_space");
+    CHECK(refused(R"({"model_type": "bamba2", "hidden_size": 4480, "ssm_state_size": 128})") ==
+          "ssm_state_size problem.unsupported.state_space");
     CHECK(refused(R"({"model_type": "kda", "hidden_size": 2048, "num_heads": 16, "num_hidden_layers": 24, "vocab_size": 32000})") ==
           "model_type problem.unsupported.other_layers");
     Json biased = granite(kSmall);

@@ -1,5 +1,7 @@
 // Linear layers of the cases that are worked by hand: four of six, two thirds of every stage's.
 #pragma once
+#include <utility>
+
 #include "model/model.h"
 
 namespace fourfold::tests {
@@ -20,6 +22,14 @@ inline LinearAttention small_mixer(Mixer kind) {
                            .bias = mamba};
     if (mamba) linear.chunk = 10;
     return linear;
+}
+
+// With such a state space where the letter is M, and no part beside the one that the letter says.
+template <class Case>
+Case in_parts(Case c, const char* parts) {
+    c.model.linear = small_mixer(Mixer::mamba);
+    set_parts(c.model, parts);
+    return c;
 }
 
 }  // namespace fourfold::tests

@@ -278,6 +278,14 @@ export type Config = {
     mamba_chunk_size?: number; // tokens
     mamba_conv_bias?: boolean;
     attn_layer_indices?: string;
+    hybrid_override_pattern?: string;
+    mamba_num_heads?: number;
+    n_groups?: number;
+    ssm_state_size?: number;
+    mamba_head_dim?: number;
+    conv_kernel?: number; // tokens
+    chunk_size?: number; // tokens
+    use_conv_bias?: boolean;
     sliding_window?: number | null; // tokens
     use_sliding_window?: boolean;
     attention_chunk_size?: number; // tokens

@@ -1,0 +1,82 @@
+// What layers that are a mixer or a feed-forward part alone weigh and keep, worked by hand.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "memory/small_cases.h"
+#include "model/small_mixers.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+
+// Of six layers three state spaces, one attention, two feed-forward parts; each stage holds three layers of the average.
+Case parts_alone() { return in_parts(dense(), "MM-*M-"); }
+// Of six layers two have experts, one of each stage; of the four others two are state spaces, one attention, one a feed-forward part.
+Case parts_routed() { return in_parts(experts(), "MEM*E-"); }
+
+// Of a state space on one of two GPUs: 48 * 76 / 2, 20 * 48 / 2; three taps and a bias of 52, three numbers for 4 heads, a norm over 20.
+constexpr double kSpace = 1'824 + 480 + (4 * 52 + 12 + 20) / 2.0;
+// Beside a layer's experts: router and bias of four, a shared one of 16 over two GPUs, its gate.
+constexpr double kBeside = 48 * 4 + 4 + 3 * 48 * 16 / 2 + 48;
+constexpr double kExperts = 2 * 3 * 48 * 24;  // of a GPU
+
+}  // namespace
+
+TEST_CASE("by hand: weights of layers of one part") {
+    // each has one norm of 48
+    CHECK(parts_alone()(Item::weights) == near(2 * (3 * (48 + kSpace / 2 + (kQkv + kProjection) / 6 + 3 * kMatrix / 3) + kVocabulary)));
+    CHECK(parts_routed()(Item::weights) ==
+          near(2 * (3 * 48 + 2 * (kSpace / 2 + (kQkv + kProjection) / 4 + 3 * kMatrix / 4) + kBeside + kExperts + kVocabulary)));
+    const std::int64_t space = 48 * 76 + 48 * 20 + 4 * 52 + 12 + 20, attention = 48 * 100 + 60 * 48, feed_forward = 3 * 48 * 80;
+    const std::int64_t ends = 2 * 250 * 48 + 48;
+    CHECK(parameter_count(parts_alone().model) == 3 * space + attention + 2 * feed_forward + 6 * 48 + ends);
+    CHECK(parameter_count(parts_routed().model) ==
+          2 * space + attention + feed_forward + 6 * 48 + ends + 2 * (48 * 4 + 4 + 3 * 48 * 16 + 48 + 4 * 3 * 48 * 24));
+}
+
+TEST_CASE("by hand: what layers of one part keep") {
+    // six layers of micro-batches are alive, of one norm: half of what two norms read; half of them are state spaces
+    const double whole = dense()(Item::norm_activations);
+    CHECK(parts_alone()(Item::norm_activations) == near(whole / 2));
+    CHECK(parts_alone()(Item::linear_activations) == near(6 / 2.0 * 2 * 60 / 2 * (76 + 3 * 20)));
+    CHECK(parts_alone()(Item::qkv_activations) == near(6 / 6.0 * 2 * 60 * (6 + 2 * 2) * 10 / 2));
+    CHECK(parts_alone()(Item::attention_output) == near(dense()(Item::attention_output) / 6));
+    CHECK(parts_alone()(Item::feed_forward_activations) == near(dense()(Item::feed_forward_activations) / 3));
+    // four layers of micro-batches without experts, two with them
+    CHECK(parts_routed()(Item::norm_activations) == near(whole / 2));
+    CHECK(parts_routed()(Item::linear_activations) == near(4 / 2.0 * 2 * 60 / 2 * (76 + 3 * 20)));
+    CHECK(parts_routed()(Item::qkv_activations) == near(4 / 4.0 * 2 * 60 * (6 + 2 * 2) * 10 / 2));
+    CHECK(parts_routed()(Item::feed_forward_activations) == near(dense()(Item::feed_forward_activations) / 6));
+    Case whole_experts = experts();  // its first stage has one layer of experts, too
+    CHECK(parts_routed()(Item::router_activations) == near(whole_experts(Item::router_activations)));
+    CHECK(parts_routed()(Item::shared_expert_activations) == near(whole_experts(Item::shared_expert_activations)));
+    // without dense feed-forward parts nothing stands for them
+    const Case none = in_parts(experts(), "MEM*EM");
+    CHECK(none(Item::feed_forward_activations) == -1);
+    CHECK(none(Item::weights) == near(2 * (3 * 48 + 2 * (3 * kSpace / 4 + (kQkv + kProjection) / 4) + kBeside + kExperts + kVocabulary)));
+}
+
+TEST_CASE("by hand: layers of one part between the halves of a split backward pass") {
+    Case c = parts_alone();
+    c.plan.schedule = ScheduleKind::zero_bubble_h1, c.stage = 1;
+    // a sixth of attention's q, k, v and output, half of a state space's 76 + 20, a third of the feed-forward part's; one input, one
+    // gradient
+    const double layer = 2 * 60 * 160 / 2 / 6.0 + 2 * 60 * 96 / 2 / 2.0 + 2 * 60 * 80 * 3 / 2 / 3.0 + 2 * 2 * 30 * 48;
+    const double waiting = c(Item::waiting_activations) / layer;
+    CHECK(std::abs(waiting - std::round(waiting)) < 1e-9);
+    CHECK(waiting >= 1);
+}
+
+TEST_CASE("by hand: adapters of layers of one part") {
+    Case c = parts_routed();
+    c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4, c.plan.lora_targets = lora_all;
+    c.plan.framework = FrameworkKind::pytorch, c.plan.tensor_parallel = 1, c.plan.pipeline_parallel = 1, c.plan.expert_parallel = 1;
+    c.plan.gpus = 1, c.plan.zero = Zero::none;
+    // of a state space 48 to 76 and 20 to 48; of attention 48 to 60, to 20, to 20 and 60 to 48; of a feed-forward part of width w twice 48
+    // to w, and w to 48
+    const auto of = [](double width) { return 3 * (48 + width); };
+    const double space = 48 + 76 + 20 + 48, attention = 48 + 60 + 2 * (48 + 20) + 60 + 48;
+    CHECK(adapter_count(c.model, c.plan) == near(4 * (2 * space + attention + of(80) + 2 * (of(16) + 4 * of(24)))));
+}
