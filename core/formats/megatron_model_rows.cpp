@@ -68,7 +68,7 @@ static void write_experts(To& to, Name) {
     if (to.knows("--moe-router-num-groups")) to.number("--moe-router-group-topk", e.groups_per_token, 0);
     to.number("--moe-ffn-hidden-size", e.ffn);
     to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
-    if (layers.are_mixed()) to.flag("--moe-layer-freq", layer_list({layers.begin(), layers.end()}));
+    if (layers.are_mixed() && !to.model.one_part) to.flag("--moe-layer-freq", layer_list({layers.begin(), layers.end()}));
     to.when(e.shared_gate, "--moe-shared-expert-gate");
     if (!e.router_bias) return;
     if (to.knows("--moe-router-enable-expert-bias")) to.flag("--moe-router-score-function", "sigmoid");  // arguments.py asks for it
@@ -107,7 +107,7 @@ static void write_others(To& to, Name) {
     if (m.qk_norm_whole) to.leave_out("export.left_out.qk_norm_whole");
     if (m.attention_sinks) to.leave_out("export.left_out.attention_sinks");
     if (m.embedding_norm) to.leave_out("export.left_out.embedding_norm");
-    if (m.norms_per_layer != 2) to.leave_out(Text("export.left_out.norms").with("norms", m.norms_per_layer));
+    if (m.norms_per_layer != 2 && !m.one_part) to.leave_out(Text("export.left_out.norms").with("norms", m.norms_per_layer));
     if (m.window.tokens > 0) to.leave_out(Text("export.left_out.window").with("tokens", m.window.tokens));
 }
 

@@ -43,6 +43,8 @@ void check_megatron_config(Import& import);
 void answer_vocabulary(Import& import, const std::map<std::string, std::string>& answers);
 // "([0]*3+[1]*58)", "1" or [0, 1, 1]: the layers that are dense, nothing where it says another number of layers.
 std::optional<Json> dense_layers(const Json& value, std::int64_t layers);
+// Of a model whose layers have a single part each, what they are; false: some of it is not counted.
+bool read_hybrid(Import& import, Json& config);
 // The model alone: import.config.
 void read_megatron_model(Import& import);
 

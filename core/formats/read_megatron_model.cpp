@@ -344,12 +344,6 @@ static void take_model(Import& in, Model model, std::vector<const CatalogModel*>
 
 void read_megatron_model(Import& in) {
     Json& config = in.config;
-    for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})  // layers of several kinds
-        if (in.has(key)) {
-            in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
-            ask_model(in);
-            return in.mark_all({"hybrid*", "is_hybrid*", "mamba*"}, Fate::unknown);
-        }
     // Experts are switched on, and how many there are stands elsewhere: in a model that is named, or in a module.
     for (const char* key : {"model_id", "init_from_hf_path", "spec"})
         if (in.has(key) && in.on("moe_grouped_gemm", "") && !in.has("num_experts")) {
@@ -362,6 +356,13 @@ void read_megatron_model(Import& in) {
     read_latent(in, config);
     read_experts(in, config);
     read_linear(in, config);
+    for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern", "is_hybrid_model", "hybrid_attention_ratio",
+                            "hybrid_mlp_ratio"})  // layers of several kinds
+        if (in.has(key) && !config.contains("hybrid_override_pattern") && !read_hybrid(in, config)) {
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
+            ask_model(in);
+            return in.mark_all({"hybrid*", "is_hybrid*", "mamba*"}, Fate::unknown);
+        }
     if (const auto depth = in.whole("mtp_num_layers", "model")) config["num_nextn_predict_layers"] = *depth;
     auto vocabulary = in.whole({"padded_vocab_size", "pad_vocab_size_to", "vocab_size"}, "model");
     for (const char* key : {"pad_vocab_size_to", "vocab_size"}) in.whole(key, "model");  // the padded one counts, where there are two
@@ -371,7 +372,8 @@ void read_megatron_model(Import& in) {
     config["vocab_size"] = vocabulary.value_or(1'024);  // to read the other sizes by
     if (config["learned_positions"] == true && !config.contains("max_position_embeddings"))
         config["max_position_embeddings"] = in.job.value("sequence_length", std::int64_t{2'048});
-    for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads"})
+    for (const char* key : {config.contains("hybrid_override_pattern") ? "hybrid_override_pattern" : "num_hidden_layers", "hidden_size",
+                            "num_attention_heads"})
         if (!config.contains(key)) {
             if (!in.hangs("model")) in.notes.emplace_back("import_plan.note.no_model");
             return;

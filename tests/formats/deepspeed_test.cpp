@@ -175,5 +175,5 @@ TEST_CASE("Megatron-LM: a vocabulary of GPT-2 is not taken for SentencePiece wor
     CHECK(some(first_of_script(start + "--tokenizer-type GPT2BPETokenizer"), {"model"}) == R"(model="gpt-3-175b")");
     CHECK(first_of_script(start + "--tokenizer-type SentencePieceTokenizer --tokenizer-model /x/words.model")["asked"].dump() ==
           R"(["vocab_size"])");
-    CHECK(first_of_script(start + "--vocab-size 1000 --hybrid-layer-pattern M*M-")["asked"].dump() == R"(["model"])");
+    CHECK(first_of_script(start + "--vocab-size 1000 --hybrid-layer-pattern M*M-/MM")["asked"].dump() == R"(["model"])");
 }
