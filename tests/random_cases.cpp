@@ -145,7 +145,8 @@ Plan random_legal_plan(Random& random, const Model& model) {
         plan.micro_batch * data_parallel * random.from(1, 12) * (plan.pieces_per_stage() > 1 ? 2 * plan.pipeline_parallel : 1);
     plan.token_slices = plan.global_batch % 3 == 0 ? 1 + plan.sequence_length % 5 : 1;
     if (!has_slices(plan)) plan.token_slices = 1;
-    if (may_recompute_operations(plan) && plan.global_batch % 5 == 1) plan.recompute = Recompute::operations, plan.recompute_layers = 1;
+    if (may_recompute_operations(model, plan) && plan.global_batch % 5 == 1)
+        plan.recompute = Recompute::operations, plan.recompute_layers = 1;
     return plan;
 }
 

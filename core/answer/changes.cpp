@@ -148,7 +148,7 @@ void propose_recomputation(Proposals& propose, const Model& model, const Plan& p
             p.recompute_layers = std::max<std::int64_t>(1, model.layers / plan.chunks() / 2);
         });
     }
-    if (plan.recompute == Recompute::none && may_recompute_operations(plan))
+    if (plan.recompute == Recompute::none && may_recompute_operations(model, plan))
         propose.add("change.recompute_operations", "touches.sixth_computing",
                     [](Plan& p) { close(p, open_recompute | open_recompute_modules).recompute = Recompute::operations; });
     if (plan.recompute != Recompute::full)

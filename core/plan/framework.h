@@ -134,9 +134,10 @@ inline bool casts_what_learns(const Plan& p) { return row_of(p.framework).autoca
 // Where all weights learn, what flows between layers is in 32 bits too.
 inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.freezes(); }
 
-// Whether a layer can be computed again operation by operation: estimated where all weights learn, in whole matrices.
-inline bool may_recompute_operations(const Plan& p) {
-    return row_of(p.framework).recomputes_operations && !p.freezes() && p.feed_forward_tiles == 1 && p.tensor_columns == 1;
+// Whether a layer can be computed again operation by operation: estimated where all weights learn, in whole matrices,
+// and layers have both parts.
+inline bool may_recompute_operations(const Model& m, const Plan& p) {
+    return row_of(p.framework).recomputes_operations && !p.freezes() && p.feed_forward_tiles == 1 && p.tensor_columns == 1 && !m.one_part;
 }
 
 // A habit that does not depend on the GPU.

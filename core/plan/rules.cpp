@@ -171,6 +171,7 @@ static Text explain_pipeline(Rule rule, const Model& m, const Plan& p) {
             return Text("problem.operations_apply", !row_of(p.framework).recomputes_operations ? "framework"
                                                     : p.freezes()                              ? "lora"
                                                     : p.tensor_columns > 1                     ? "columns"
+                                                    : m.one_part                               ? "one_part"
                                                                                                : "tiles")
                 .with("framework", Text("choice.framework", row_of(p.framework).id));
         case Rule::interleaving_needs_stages:

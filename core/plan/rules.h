@@ -110,7 +110,7 @@ bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {
            require(Rule::schedule_needs_stages, p.pipeline_parallel % schedule.stages_by == 0) &&
            require(Rule::slices_apply, p.token_slices == 1 || has_slices(p)) &&
            require(Rule::overlap_applies, !p.expert_overlap || overlap_applies(m, p)) &&
-           require(Rule::operations_apply, p.recompute != Recompute::operations || may_recompute_operations(p));
+           require(Rule::operations_apply, p.recompute != Recompute::operations || may_recompute_operations(m, p));
 }
 template <class Require>
 bool check_schedule_rules(const Model&, const Plan& p, Require&& require) {

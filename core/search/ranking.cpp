@@ -81,7 +81,7 @@ void note_recompute(const SearchSpace& space, FilterChoices& choices) {
     if ((space.exploration.left_out & without_recompute) != 0) return;
     const bool in_parts = row_of(space.plan.framework).recomputes_parts;
     if (in_parts) note(Recompute::selective);
-    if (may_recompute_operations(space.plan)) note(Recompute::operations);
+    if (may_recompute_operations(space.model, space.plan)) note(Recompute::operations);
     note(Recompute::full);
     if (in_parts) note(Recompute::block);
 }

@@ -26,7 +26,7 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       limit_(limit),
       recomputes_(may_recompute(space)),
       parts_(row_of(base.framework).recomputes_parts),
-      operations_(recomputes_ && may_recompute_operations(base)),
+      operations_(recomputes_ && may_recompute_operations(space.model, base)),
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
       is_selective_(!recomputes_ && base.recompute == Recompute::selective),

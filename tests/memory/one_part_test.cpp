@@ -80,3 +80,11 @@ TEST_CASE("by hand: adapters of layers of one part") {
     const double space = 48 + 76 + 20 + 48, attention = 48 + 60 + 2 * (48 + 20) + 60 + 48;
     CHECK(adapter_count(c.model, c.plan) == near(4 * (2 * space + attention + of(80) + 2 * (of(16) + 4 * of(24)))));
 }
+
+TEST_CASE("single operations are not computed again in layers of one part: the rule names it") {
+    Case c = parts_alone();
+    c.plan.framework = FrameworkKind::pytorch, c.plan.recompute = Recompute::operations;
+    CHECK_FALSE(may_recompute_operations(c.model, c.plan));
+    c.model.one_part = false;
+    CHECK(may_recompute_operations(c.model, c.plan));
+}

@@ -249,7 +249,7 @@ TEST_CASE("detailed: recomputing every layer needs at most what recomputing atte
                          block = with(Recompute::block, 0, i);
             CHECK(at_most(full, attention));
             // what the second matrix of the feed-forward part returns is kept whole: more than attention's scores, beside many GPUs
-            if (may_recompute_operations(c.plan) && c.model.experts.count == 0) {
+            if (may_recompute_operations(c.model, c.plan) && c.model.experts.count == 0) {
                 CHECK(at_most(full, with(Recompute::operations, 0, i)));
                 ++of_operations;
             }
