@@ -389,7 +389,7 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
     if (!words.empty() && words[0].text == "msrun")
         for (const char* key : {"worker_num", "local_worker_num"}) in.text(key, "gpus");
     for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include",
-                            "actor_num_nodes", "actor_num_gpus_per_node", "resource"})
+                            "actor_num_nodes", "actor_num_gpus_per_node", "resource", "np"})
         if (in.has(key)) in.text(key, "gpus");
 }
 

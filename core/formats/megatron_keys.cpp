@@ -125,6 +125,8 @@ static constexpr const char* kNoNumber[] = {
     "chdir",  // srun
     "mca",    // mpirun
     "map_by",
+    "bind_to",
+    "allow_run_as_root",
     "report_bindings",
     "export",
     "kill*",

@@ -98,14 +98,14 @@ static void read_parts(Import& in, const std::string& block, Json& config) {
 
 // base.yml's own sizes, for those that a command leaves as they are; none where a key is of another version, or scales them all.
 static Json usual_sizes(const Import& in) {
-    const Entry *const file = in.last("base_config"), *const scale = in.last("global_parameter_scale");
+    const Entry* const file = in.last("base_config");
     const auto* const name = file == nullptr ? nullptr : file->value.get_ptr<const Json::string_t*>();
     const bool base = file == nullptr || (name != nullptr && (*name == "base.yml" || name->ends_with("/base.yml")));
-    const bool scaled = scale != nullptr && scale->value != "1" && scale->value != 1;
     const int said = count_like(in.entries, {"base_emb_dim", "base_num_query_heads", "base_num_kv_heads", "base_mlp_dim",
                                              "base_num_decoder_layers", "base_moe_mlp_dim"});
+    const bool scaled = in.last("global_parameter_scale") != nullptr;
     const bool known = count_like(in.entries, {"base_*_dim", "base_num_*"}) == said && count_like(in.entries, {"scale"}) == 0;
-    if (!base || scaled || !known || said == 0) return Json::object();
+    if (!base || !known || (said == 0 && !scaled)) return Json::object();
     return {{"hidden_size", 2'048},    {"num_attention_heads", 16}, {"num_key_value_heads", 16}, {"intermediate_size", 7'168},
             {"num_hidden_layers", 16}, {"head_dim", 128},           {"vocab_size", 32'000}};
 }
@@ -114,6 +114,23 @@ static Json usual_sizes(const Import& in) {
 static bool is_counted_block(std::string_view name) {
     constexpr std::string_view kFamilies[] = {"default", "llama", "mistral", "mixtral", "deepseek", "gemma", "qwen", "gpt"};
     return std::any_of(std::begin(kFamilies), std::end(kFamilies), [&](std::string_view one) { return name.starts_with(one); });
+}
+
+// "global_parameter_scale: 512": as many times the parameters, in a power of two that the sizes share (pyconfig.py,
+// get_individual_scales).
+static void scale_sizes(Import& in, Json& config) {
+    const std::int64_t scale = in.whole("global_parameter_scale", "model").value_or(1);
+    int power = 0;
+    while (power < 20 && (std::int64_t{1} << power) < scale) ++power;
+    if ((std::int64_t{1} << power) != scale) return in.mark("global_parameter_scale", Fate::unknown), void(config.erase("hidden_size"));
+    const int each = power / 3, rest = power % 3;
+    const std::pair<const char*, int> kPowers[] = {{"hidden_size", each + (rest > 1 ? 1 : 0)},
+                                                   {"num_attention_heads", each + (rest > 0 ? 1 : 0)},
+                                                   {"num_key_value_heads", each + (rest > 0 ? 1 : 0)},
+                                                   {"intermediate_size", each + (rest > 0 ? 1 : 0)},
+                                                   {"num_hidden_layers", each}};
+    for (const auto& [key, by] : kPowers)
+        if (const std::int64_t size = config.value(key, std::int64_t{0}); size > 0 && size < 10'000'000) config[key] = size << by;
 }
 
 static void read_sizes(Import& in) {
@@ -128,6 +145,7 @@ static void read_sizes(Import& in) {
                                                               {"vocab_size", "vocab_size"}};
     for (const auto& [theirs, ours] : kSizes)
         if (const auto value = in.whole(theirs, "model")) config[ours] = *value;
+    scale_sizes(in, config);
     if (in.has("logits_via_embedding")) config["tie_word_embeddings"] = in.on("logits_via_embedding", "model");
     if (const Entry* parts = in.last("mlp_activations"); parts != nullptr && parts->value.is_array() && parts->value.size() == 1)
         config["gated_mlp"] = false;

@@ -134,7 +134,8 @@ static void read_width(Import& in, Json& config) {
 static void read_shape(Import& in, Json& config) {
     config["gated_mlp"] = is_gated(in);
     const auto norm = in.text("normalization", "model");
-    const bool rms = in.on("use_rms_norm", "model") || in.on("RMSNorm", "model") || in.on("apply_layernorm_rms", "model");
+    const bool rms =
+        in.on("use_rms_norm", "model") || in.on("rms_norm", "model") || in.on("RMSNorm", "model") || in.on("apply_layernorm_rms", "model");
     config["layer_norm"] = !rms && (!norm || *norm == "LayerNorm" || *norm == "layernorm");
     const auto positions = in.text("position_embedding_type", "model");
     const bool rotary = in.on("use_rotary_position_embeddings", "model");

@@ -24,81 +24,12 @@ namespace {
 
 constexpr std::size_t kMostJobs = 50;
 
-// The names of a job's arguments that the environment before a command sets by convention (Megatron-MoE-ModelZoo).
-constexpr std::pair<const char*, const char*> kSettings[] = {{"TP", "tensor_model_parallel_size"},
-                                                             {"PP", "pipeline_model_parallel_size"},
-                                                             {"CP", "context_parallel_size"},
-                                                             {"EP", "expert_model_parallel_size"},
-                                                             {"ETP", "expert_tensor_parallel_size"},
-                                                             {"VPP", "num_virtual_stages_per_pipeline_rank"},
-                                                             {"MBS", "micro_batch_size"},
-                                                             {"GBS", "global_batch_size"},
-                                                             {"SEQ_LEN", "seq_length"},
-                                                             {"MICRO_BATCH_SIZE", "micro_batch_size"},
-                                                             {"GLOBAL_BATCH_SIZE", "global_batch_size"},
-                                                             {"SEQ_LENGTH", "seq_length"},
-                                                             {"NUM_LAYERS", "num_layers"},
-                                                             {"HIDDEN_SIZE", "hidden_size"},
-                                                             // Argonne's Megatron-DeepSpeed, ALCF/helpers.sh
-                                                             {"MICRO_BATCH", "micro_batch_size"},
-                                                             {"GLOBAL_BATCH", "global_batch_size"},
-                                                             {"GRAD_ACC_STEPS", "gradient_accumulation_steps"},
-                                                             {"SEQ", "seq_length"},
-                                                             {"NLAYERS", "num_layers"},
-                                                             {"HIDDEN", "hidden_size"},
-                                                             {"HEADS", "num_attention_heads"},
-                                                             {"NUM_KV_HEAD", "num_key_value_heads"},
-                                                             {"FFN_HIDDEN_SIZE", "ffn_hidden_size"},
-                                                             {"ZERO_STAGE", "zero_stage"}};
-
 // What a reader is asked for where a script does not say it, and the argument that would.
 constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
                                                           {"seq_length", "seq_length"},
                                                           {"sequence_length", "seq_length"},
                                                           {"micro_batch_size", "micro_batch_size"},
                                                           {"micro_batch", "micro_batch_size"}};
-
-void add_settings(const ShellCommand& command, Import& in) {
-    for (const auto& [name, key] : kSettings)
-        for (const auto& [given, value] : command.settings)
-            // A layout counts before the number of its chunks, which is for where there is none.
-            if (given == name && !in.has(key) && (given != "VPP" || !in.has("pipeline_model_parallel_layout"))) {
-                Entry entry{key, given, value, command.line};
-                entry.open = open_names(value);
-                in.entries.push_back(std::move(entry));
-            }
-}
-
-// Whether names of this convention are set for a script that is not here.
-bool sets_a_job(const ShellCommand& command) {
-    const auto has = [&](std::initializer_list<std::string_view> names) {
-        return std::any_of(command.settings.begin(), command.settings.end(), [&](const auto& one) {
-            return !one.second.empty() && std::find(names.begin(), names.end(), one.first) != names.end();
-        });
-    };
-    return has({"TP"}) && has({"PP"}) && has({"MBS", "MICRO_BATCH_SIZE", "MICRO_BATCH", "GBS", "GLOBAL_BATCH_SIZE"});
-}
-
-// The script that such a command starts is told the rest by what is set before: batch and length, the model by its name, the precision.
-ShellCommand with_environment(const ShellScript& script, const ShellCommand& command) {
-    ShellCommand all = command;
-    if (started_script(command) == nullptr || !sets_a_job(command)) return all;
-    for (const char* name : {"MBS", "SEQ_LEN", "MICRO_BATCH_SIZE", "SEQ_LENGTH", "MODEL", "PR"}) {
-        const bool given = std::any_of(all.settings.begin(), all.settings.end(), [&](const auto& one) { return one.first == name; });
-        const auto known = script.variables.find(name);
-        if (!given && known != script.variables.end() && known->second.size() == 1) all.settings.emplace_back(name, known->second[0].text);
-    }
-    return all;
-}
-void add_environment(const ShellCommand& command, Import& in) {
-    if (started_script(command) == nullptr || !sets_a_job(command)) return;
-    for (const auto& [name, value] : command.settings) {
-        if (name == "MODEL" && !in.has("model_name")) in.entries.push_back({"model_name", name, value, command.line, open_names(value)});
-        if (name == "PR" && (value == "bf16" || value == "fp8" || value == "mxfp8"))
-            in.entries.push_back(
-                {value == "bf16" ? "bf16" : "fp8_format", name, value == "bf16" ? Json(true) : Json("e4m3"), command.line});
-    }
-}
 
 // torchtitan's run_train.sh takes these names for arguments; the first is that of its TOML in other scripts too.
 constexpr std::pair<const char*, const char*> kTorchtitanNames[] = {

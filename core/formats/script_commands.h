@@ -28,4 +28,12 @@ bool pretrains(const ShellCommand& command);
 bool only_evaluates(const ShellCommand& command);
 std::string title_of(const ShellCommand& command);
 
+// The environment before a command, as arguments: what it does not say itself.
+void add_settings(const ShellCommand& command, Import& in);
+// Whether names of this convention are set for a script that is not here.
+bool sets_a_job(const ShellCommand& command);
+// The script that such a command starts is told the rest by what is set before: batch and length, the model by its name, the precision.
+ShellCommand with_environment(const ShellScript& script, const ShellCommand& command);
+void add_environment(const ShellCommand& command, Import& in);
+
 }  // namespace fourfold

@@ -172,7 +172,7 @@ TEST_CASE("MaxText: what a command leaves of the sizes is base.yml's, where no o
                          R"("num_hidden_layers":16,"num_key_value_heads":16,"tie_word_embeddings":false,"vocab_size":32000})");
     CHECK(sizes(wide + "base_num_heads = 32\n") == "?");
     CHECK(sizes(wide + "scale = 3\n") == "?");
-    CHECK(sizes(wide + "global_parameter_scale = 2\n") == "?");
+    CHECK(sizes(wide + "global_parameter_scale = 3\n") == "?");  // it takes powers of two alone
     CHECK(sizes(wide + "base_config = \"MaxText/configs/other.yml\"\n") == "?");
 }
 
