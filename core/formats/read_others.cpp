@@ -141,7 +141,7 @@ std::string_view idle_program(std::string_view text) {
 }
 
 std::string_view other_program(const std::vector<Entry>& entries) {
-    if (torchtune_likeness(entries) > 0) return "";
+    if (torchtune_likeness(entries) > 0 || olmo_likeness(entries) > 0) return "";
     for (const OtherProgram& program : kOtherPrograms) {
         const auto says = [&](const Entry& entry) {
             const auto* const text = entry.value.get_ptr<const Json::string_t*>();

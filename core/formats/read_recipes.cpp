@@ -6,6 +6,7 @@
 #include "formats/python.h"
 #include "formats/python_commands.h"
 #include "formats/python_nanotron.h"
+#include "formats/python_olmo.h"
 #include "formats/python_syntax.h"
 #include "formats/python_trainers.h"
 #include "formats/read_jobs.h"
@@ -161,6 +162,7 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
             recipes.push_back(&scope);
     }
     if (auto nanotron = read_python_nanotron(plain, all, set)) return nanotron;
+    if (auto olmo = read_python_olmo(plain, all, set)) return olmo;
     const bool trainer_says = count_like(all, {"per_device_train_batch_size"}) > 0;  // beside "max_seq_length"
     if (puts_arguments_together(plain)) return read_python_commands(plain, all, set);
     if (telling(all) < kLikeEnough || trainer_says)

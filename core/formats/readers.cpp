@@ -21,6 +21,7 @@ static constexpr FormatReader kReaders[] = {
     {"llama-factory", "LLaMA-Factory", llama_factory_likeness, read_llama_factory},
     {"transformers", "Transformers", transformers_likeness, read_transformers},
     {"llm-foundry", "LLM Foundry", foundry_likeness, read_foundry},
+    {"olmo", "OLMo", olmo_likeness, read_olmo},
     {"maxtext", "MaxText", maxtext_likeness, read_maxtext},
     {"accelerate", "", accelerate_likeness, read_accelerate},
     {"deepspeed", "", deepspeed_likeness, read_deepspeed},

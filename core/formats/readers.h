@@ -44,6 +44,8 @@ int transformers_likeness(const std::vector<Entry>& entries);
 void read_transformers(Import& import);
 int foundry_likeness(const std::vector<Entry>& entries);
 void read_foundry(Import& import);
+int olmo_likeness(const std::vector<Entry>& entries);
+void read_olmo(Import& import);
 int maxtext_likeness(const std::vector<Entry>& entries);
 void read_maxtext(Import& import);
 int neox_likeness(const std::vector<Entry>& entries);

@@ -888,6 +888,7 @@ export type ImportFormat =
     | 'llama-factory'
     | 'transformers'
     | 'llm-foundry'
+    | 'olmo'
     | 'maxtext'
     | 'gpt-neox'
     | 'torchtune'
