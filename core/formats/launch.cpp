@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "formats/read_megatron.h"
+#include "formats/script_commands.h"
 #include "formats/shell_parts.h"
 
 namespace fourfold {
@@ -293,14 +294,14 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
 void read_names(Import& in, const std::function<std::string(std::string_view)>& value) { put(in, of_names(value)); }
 
 // NPROC_PER_NODE before LLaMA-Factory's or ms-swift's program is of one node, unless NNODES says more.
-static void read_one_node(const ShellCommand& command, Import& in) {
+static void read_one_node(const ShellScript& script, const ShellCommand& command, Import& in) {
     Size size;
-    bool one = true;
-    for (const auto& [name, value] : command.settings) {
-        if (name == "NPROC_PER_NODE") fill(size.per_node, value);
-        one = one && name != "NNODES";
-    }
-    if (one && size.per_node) size.nodes = 1, put(in, size);
+    fill(size.per_node, value_for(script, command, "NPROC_PER_NODE"));
+    if (!size.per_node || in.job.contains("gpus")) return;
+    if (value_for(script, command, "NNODES").empty())
+        size.nodes = 1, put(in, size);
+    else if (!in.job.contains("gpus_per_node"))
+        in.job["gpus_per_node"] = *size.per_node;  // of how many nodes is open
 }
 
 // What a program does with GPUs that it sees where nothing else is said. LLaMA-Factory, DeepSpeed (launcher/runner.py) and accelerate
@@ -383,7 +384,7 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         in.job["gpus_per_node"] = each;
     const bool factory =
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
-    if (factory || in.has("swift")) read_one_node(command, in);
+    if (factory || in.has("swift") || !started_with(command, "megatron", {"sft", "pt", "rlhf"}).empty()) read_one_node(script, command, in);
     if (!in.job.contains("gpus")) read_visible(script, command, words, factory, in);
     if (of_mason(words).known()) in.text("gpus", "gpus");
     if (!words.empty() && words[0].text == "msrun")

@@ -171,10 +171,16 @@ static void read_kernel(Import& in) {
         in.mark("attention", Fate::unknown);
 }
 
+// A file that says a model's sizes alone, beside base.yml; those for GPUs say more.
+static bool is_of_model(std::string_view file) {
+    return file.find("configs/models/") != std::string_view::npos && file.find("models/gpu/") == std::string_view::npos;
+}
+
 // What another file than base.yml says before is not here: nothing is taken for it.
 static void leave_base(Import& in) {
     const std::string file = in.text("base_config", "").value_or("base.yml");
-    if (file.substr(file.rfind('/') + 1) == "base.yml") return in.mark_all({"base_config"}, Fate::no_number);
+    if (file.substr(file.rfind('/') + 1) == "base.yml" || (is_of_model(file) && in.job.contains("model")))
+        return in.mark_all({"base_config"}, Fate::no_number);
     in.keep_said({"gpus", "gpus_per_node", "framework", "model"});
     if (!in.has("ici_fsdp_parallelism")) in.job.erase("zero");  // the file says it, or leaves it to what is left
     note_file(in, "base_config");

@@ -36,10 +36,11 @@ static void read_dispatch(Import& in, bool silent) {
     const auto backend = in.text("moe_flex_dispatcher_backend", "expert_dispatch");  // of the flex one; recipes set both by it
     const bool flex = type == "flex" || (silent && !type && (backend == "deepep" || backend == "hybridep"));
     const bool kernels = in.on("moe_enable_deepep", "expert_dispatch") || flex;
-    const bool gathers = type == "allgather" || (!type && !silent);  // arguments.py
+    const bool deepspeed = in.has("deepspeed");  // whose experts have no other way than to send tokens (moe/sharded_moe.py)
+    const bool gathers = type == "allgather" || (!type && !silent && !deepspeed);  // arguments.py
     if (kernels)
         in.job["expert_dispatch"] = "deepep";
-    else if (gathers || (type && type->substr(0, 8) == "alltoall"))
+    else if (gathers || deepspeed || (type && type->substr(0, 8) == "alltoall"))
         in.job["expert_dispatch"] = "all_to_all";
     else if (type)
         in.mark("moe_token_dispatcher_type", Fate::unknown);

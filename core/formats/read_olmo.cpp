@@ -10,11 +10,21 @@
 
 namespace fourfold {
 
+// "scripts/train.py configs/x.yaml --device_train_microbatch_size=2 --fsdp.precision=mixed": changes of a file that is not here.
+static bool changes_olmo(const std::vector<Entry>& entries) {
+    return std::count_if(entries.begin(), entries.end(), [](const Entry& entry) {
+               constexpr std::string_view kOwn[] = {
+                   "device_train_microbatch_size", "global_train_batch_size", "fsdp.*_strategy", "fsdp.precision",
+                   "canceled_check_interval",      "model.flash_attention"};
+               return entry.shown.starts_with("--") &&
+                      std::any_of(std::begin(kOwn), std::end(kOwn), [&](std::string_view one) { return matches(one, entry.key); });
+           }) > 1;
+}
+
 int olmo_likeness(const std::vector<Entry>& entries) {
-    return count_like(entries, {"model.d_model", "model.factory"}) > 0
-               ? count_like(entries, {"device_train_microbatch_size", "global_train_batch_size", "global_batch_size",
-                                      "rank_microbatch_size", "rank_sequences"})
-               : 0;
+    if (count_like(entries, {"model.d_model", "model.factory"}) == 0) return changes_olmo(entries) ? 1 : 0;
+    return count_like(entries, {"device_train_microbatch_size", "global_train_batch_size", "global_batch_size", "rank_microbatch_size",
+                                "rank_sequences"});
 }
 
 // Without a word it is 4 times as wide, and gated: what the activation takes in is twice as wide as what it gives out.
@@ -209,10 +219,10 @@ void read_olmo(Import& in) {
                  "trainer.*",
                  "cluster"},
                 Fate::no_number);
-    const bool core = in.has("model.factory");
+    const bool core = in.has("model.factory"), file = !core && !in.has("model.d_model");
     if (core)
         read_olmo_factory(in);
-    else
+    else if (!file)
         read_olmo_sizes(in);
     in.set("sequence_length", in.whole({"max_sequence_length", "model.max_sequence_length"}, "sequence_length"));
     constexpr std::pair<const char*, const char*> kDegrees[] = {
@@ -228,6 +238,11 @@ void read_olmo(Import& in) {
     read_olmo_strategy(in);
     read_olmo_types(in);
     read_olmo_checkpointing(in);
+    if (file) {
+        in.keep_said({"gpus", "gpus_per_node", "framework"});
+        leave_batch(in);
+        note_file(in, "settings_file");
+    }
     ask_rest(in);
 }
 

@@ -59,11 +59,18 @@ std::string_view label_of_format(std::string_view id) {
 static std::optional<ReadJobs> read_scripts_inside(const std::vector<Entry>& entries, const NamesSet& set) {
     constexpr std::size_t kMostScripts = 20;
     std::size_t scripts = 0;
+    NamesSet told = set;
+    for (const Entry& entry : entries) {  // of MosaicML's platform, whose nodes have 8, and which tells them how many they are
+        const auto* const gpus = entry.key == "compute.gpus" ? entry.value.get_ptr<const std::int64_t*>() : nullptr;
+        if (gpus == nullptr || *gpus <= 0) continue;
+        told.emplace("gpus", std::to_string(*gpus)), told.emplace("WORLD_SIZE", std::to_string(*gpus));
+        if (*gpus % 8 == 0) told.emplace("NUM_NODES", std::to_string(*gpus / 8));
+    }
     for (const Entry& entry : entries)
         for (const Json& value : entry.value.is_array() ? entry.value : Json::array({entry.value})) {
             const auto* text = value.get_ptr<const Json::string_t*>();
             if (text == nullptr || !holds_command(*text) || ++scripts > kMostScripts) continue;
-            if (auto read = read_script(*text, set, std::max<std::int64_t>(entry.line, 1))) return read;
+            if (auto read = read_script(*text, told, std::max<std::int64_t>(entry.line, 1))) return read;
         }
     return std::nullopt;
 }

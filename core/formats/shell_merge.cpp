@@ -164,14 +164,16 @@ void learn(const ShellCommand& directive, ShellVariables& variables) {
         if (word == "--nodes" || word == "-N") set({"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}, value);
         if (word == "--ntasks-per-node") set({"SLURM_NTASKS_PER_NODE"}, value);
         if (word == "--ntasks" || word == "-n") set({"SLURM_NTASKS", "SLURM_NPROCS"}, value);
-        if (word.starts_with("rt_") || word.starts_with("node_")) set({"NHOSTS"}, value);  // of Age, which tells how many nodes it gives
+        if (word.starts_with("rt_") || word.starts_with("node_"))  // of Age, which tells how many nodes of which kind it gives
+            set({"NHOSTS"}, value), set({"SGE_RESOURCE_TYPE"}, word);
         if (word == "--gpus-per-node") set({"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}, value);
     }
 }
 
 void leave_job(ShellVariables& variables) {
     std::erase_if(variables, [](const auto& one) {
-        return one.first.starts_with("SLURM_") || one.first.starts_with("PBS_") || one.first == "NHOSTS";
+        return one.first.starts_with("SLURM_") || one.first.starts_with("PBS_") || one.first == "NHOSTS" ||
+               one.first == "SGE_RESOURCE_TYPE";
     });
 }
 

@@ -63,3 +63,34 @@ TEST_CASE("MaxText: a scale makes the sizes of base.yml larger") {
     CHECK(mid["num_hidden_layers"] == 32);
     CHECK(model_of("6").empty());
 }
+
+TEST_CASE("Age tells a job the kind of its nodes; DeepSpeed sends tokens to their experts") {
+    const Json job = first_of_script(
+        "#!/bin/bash\n#$ -l rt_AF=2\nif [[ \"$SGE_RESOURCE_TYPE\" == \"rt_F\" ]]; then\n  N=4\nelif [[ \"$SGE_RESOURCE_TYPE\" == \"rt_AF\" "
+        "]]; "
+        "then\n  N=8\nfi\nALL=$((NHOSTS * N))\nmpirun -np $ALL --npernode $N python pretrain_gpt.py --num-layers 8 --hidden-size 512 "
+        "--num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 --micro-batch-size 1 --global-batch-size 16 --vocab-size "
+        "1000 "
+        "--bf16 --num-experts $ALL --moe-expert-parallel-size $ALL --deepspeed --deepspeed_config ds.json --zero-stage 1\n");
+    CHECK(some(job, {"gpus", "expert_parallel", "expert_dispatch"}) == R"(gpus=16 expert_parallel=16 expert_dispatch="all_to_all")");
+    CHECK(ids(job["notes"]).find("not_counted") == std::string::npos);
+}
+
+TEST_CASE("Megatron-SWIFT: a process for each GPU of a node, wherever that is set") {
+    const std::string command =
+        "megatron pt --model Qwen/Qwen3-8B --micro_batch_size 1 --global_batch_size 16 --max_length 4096 --tensor_model_parallel_size 2\n";
+    CHECK(some(first_of_script("export NPROC_PER_NODE=8\nrun() {\n  " + command + "}\nrun\n"), {"gpus"}) == "gpus=8");
+    const Json open = first_of_script("NPROC_PER_NODE=8 NNODES=$COUNT " + command);
+    CHECK(some(open, {"gpus", "gpus_per_node"}) == "gpus=? gpus_per_node=8");
+}
+
+TEST_CASE("MaxText: a file that says a model's sizes stands beside base.yml; one for GPUs says more") {
+    const auto of = [](const std::string& file) {
+        const Json job = first_of_script("python3 -m MaxText.train MaxText/configs/models/" + file +
+                                         " model_name=llama3.1-405b per_device_batch_size=1.0 max_target_length=8192 "
+                                         "dcn_fsdp_parallelism=128 ici_fsdp_parallelism=8\n");
+        return some(job, {"model", "tensor_parallel", "recompute"}) + " " + ids(job["notes"]);
+    };
+    CHECK(of("llama3.1_405b.yml") == R"(model="llama-3.1-405b" tensor_parallel=1 recompute="full" )");
+    CHECK(of("gpu/llama3.1_405b.yml") == R"(model="llama-3.1-405b" tensor_parallel=? recompute=? import_plan.note.file)");
+}

@@ -94,3 +94,17 @@ TEST_CASE("OLMo-core: the tokens of its duration") {
           R"(model="olmo-2-32b" sequence_length=8192 micro_batch=2 global_batch=64)");
     CHECK(other["job"]["token_budget"] == 6.5e12);
 }
+
+TEST_CASE("OLMo: what a command changes of a file that is not here; a platform's number of GPUs") {
+    const std::string command =
+        "--nproc_per_node 8 scripts/train.py configs/x.yaml --run_name=a --model.flash_attention=true "
+        "--fsdp.sharding_strategy=SHARD_GRAD_OP --device_train_microbatch_size=2 --global_train_batch_size=1024\n";
+    const Json job = first_of_script("torchrun --nnodes 4 " + command);
+    CHECK(some(job, {"gpus", "micro_batch", "global_batch", "zero", "attention", "recompute", "precision"}) ==
+          R"(gpus=32 micro_batch=2 global_batch=1024 zero="gradients" attention="flash" recompute=? precision=?)");
+    CHECK(job["asked"] == Json({"sequence_length", "model"}));
+    CHECK(ids(job["notes"]) == "import_plan.note.file");
+    Json entries = settings("name = \"a\"\ncompute.gpus = 512\n");
+    entries.push_back({{"key", "command"}, {"value", "torchrun --nnodes $NUM_NODES " + command}, {"line", 3}});
+    CHECK(read_answer({{"entries", entries}})["jobs"][0]["job"]["gpus"] == 512);
+}
