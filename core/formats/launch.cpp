@@ -250,9 +250,8 @@ void put(Import& in, const Size& size) {
 
 // A name of unknown value that cannot be the argument's own: what it stands for, if anything, are further arguments.
 static bool stands_alone(const Entry& entry, const Json& values, std::string_view word) {
-    const bool name = word.size() > 2 && word[0] == kOpen && behind_mark(word, 0) == word.size();
     const bool lists = matches("*data*", entry.key) || matches("*modules", entry.key) || matches("rampup*", entry.key);
-    return name && (is_megatron_switch(entry.key) || (!values.empty() && !lists));
+    return is_one_name(word) && (is_megatron_switch(entry.key) || (!values.empty() && !lists));
 }
 
 std::vector<Entry> arguments_of(const ShellCommand& command) {

@@ -42,6 +42,12 @@ const FormatReader* reader_for(std::string_view text, const std::vector<Entry>& 
     return reader_called(bridge ? "megatron-bridge" : "nemo-2");
 }
 
+// A configuration that another function starts, of which one thing is changed, is torchtitan's as well as NeMo's.
+bool is_recipe(const std::vector<Entry>& entries, bool sections) {
+    const int start = sections ? std::min(count_like(entries, {"config"}), 1) : 0;
+    return telling(entries) + start >= kLikeEnough;
+}
+
 void append(std::vector<Entry>& to, const std::vector<Entry>& from) { to.insert(to.end(), from.begin(), from.end()); }
 
 using Scopes = std::vector<PythonScope>;
@@ -153,12 +159,13 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
     Calls calls(scopes);
     std::vector<Entry> outside, trainer, all;
     std::vector<const PythonScope*> recipes;
+    const bool sections = has_sections(plain);
     for (const PythonScope& scope : scopes) {
         append(all, scope.entries);
         if (scope.name.empty()) append(outside, scope.entries);
         if (scope.name == "trainer" || scope.name == "model")
             append(trainer, scope.entries);
-        else if (!scope.name.empty() && says_own(scope.entries) && telling(calls.entries(scope)) >= kLikeEnough && recipes.size() < kMost)
+        else if (!scope.name.empty() && says_own(scope.entries) && is_recipe(calls.entries(scope), sections) && recipes.size() < kMost)
             recipes.push_back(&scope);
     }
     if (auto nanotron = read_python_nanotron(plain, all, set)) return nanotron;

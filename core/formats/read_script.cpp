@@ -170,6 +170,17 @@ const char* file_key(const ShellCommand& command, const std::vector<Entry>& entr
     return nullptr;
 }
 
+// A model without layers, and a word of unknown value that stands for further arguments: the rest is said there.
+bool takes_more(const ShellCommand& command, const std::vector<Entry>& entries) {
+    if (count_like(entries, {"num_layers", "*use_checkpoint_args", "hybrid_*_pattern"}) > 0) return false;
+    const auto is_program = [](const ShellWord& word) { return word.text.ends_with(".py"); };
+    const auto program = std::find_if(command.words.begin(), command.words.end(), is_program);
+    if (program == command.words.end()) return false;
+    const bool first = program + 1 != command.words.end() && is_one_name((program + 1)->text);
+    return first ||
+           std::any_of(entries.begin(), entries.end(), [](const Entry& entry) { return entry.key.empty() && !entry.open.empty(); });
+}
+
 // `alone`: what is said stands before another script, which says the rest.
 Import read_command(const ShellScript& script, const ShellCommand& command, const NamesSet& set, bool alone = false) {
     Import in;
@@ -195,7 +206,9 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
         std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); });
     const bool named = in.has("model_name") && !in.has("num_layers") && take_named_model(in, "model_name");  // a fork's preset
     const char* const file = file_key(command, in.entries);
-    alone = alone || swift || named || file != nullptr;
+    const bool more = !swift && !named && takes_more(command, in.entries);
+    if (const ShellCommand names = all_variables(script); more && sets_a_job(names)) add_settings(names, in);
+    alone = alone || swift || named || file != nullptr || more;
     read_megatron(in, {.silent = alone,
                        .needs_precision = !alone,
                        .own_checks = starts && !is_deepspeed(in.entries),
@@ -203,7 +216,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     if (!in.has("num_layers") && in.has("hf_checkpoint") && take_named_model(in, "hf_checkpoint"))  // slime; its sizes stand elsewhere
         std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.no_model"; });
     if (file != nullptr) note_file(in, file);
-    if (named || file != nullptr) ask_model(in);
+    if (named || file != nullptr || more) ask_model(in);
     if (swift)
         add_megatron_swift(in);
     else
@@ -253,6 +266,20 @@ void leave_ended(const std::vector<std::int64_t>& ends, ReadJobs& read) {
             read.jobs[i].in.refused.push_back(Text("import_plan.refused.ended").with("line", ends[i]));
 }
 
+// A function that is called for each node starts one job: all that differs is the node.
+void join_nodes(ReadJobs& read) {
+    const auto numbers_nodes = [](const ReadJob& job) { return count_like(job.in.entries, {"node_rank", "machine_rank"}) > 0; };
+    for (std::size_t i = read.jobs.size(); i-- > 1;) {
+        const ReadJob& job = read.jobs[i];
+        const bool again =
+            numbers_nodes(job) &&
+            std::any_of(read.jobs.begin(), read.jobs.begin() + static_cast<std::ptrdiff_t>(i), [&](const ReadJob& other) {
+                return other.line == job.line && other.title == job.title && numbers_nodes(other) && other.in.job == job.in.job;
+            });
+        if (again) read.jobs.erase(read.jobs.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
 ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     ReadJobs read{"megatron-lm", script.complete, {}, script.choices};
     bool evaluates = false;
@@ -277,6 +304,7 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
     }
     ends.resize(read.jobs.size());
     leave_ended(ends, read);
+    join_nodes(read);
     if (read.jobs.empty() && evaluates) {  // it takes the lists of arguments
         add_file_jobs(script, set, read);
         return read;

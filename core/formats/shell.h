@@ -16,6 +16,8 @@ std::string open_mark(std::string_view name);
 // The place behind a mark that begins at `at`.
 std::size_t behind_mark(std::string_view text, std::size_t at);
 bool is_open(std::string_view text);
+// The whole word is one open name.
+bool is_one_name(std::string_view word);
 // The names that are open in it, each once, in order.
 std::vector<std::string> open_names(std::string_view text);
 // Without the marks: "${NAME}".

@@ -39,6 +39,8 @@ std::size_t behind_mark(std::string_view text, std::size_t at) {
     return end == std::string_view::npos ? at + 1 : end + 1;
 }
 
+bool is_one_name(std::string_view word) { return word.size() > 2 && word[0] == kOpen && behind_mark(word, 0) == word.size(); }
+
 bool is_printed(std::string_view text) {
     return text.size() > 3 && text[0] == kOpen && text.substr(1).starts_with("$(") && behind_mark(text, 0) == text.size();
 }

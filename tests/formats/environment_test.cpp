@@ -94,3 +94,49 @@ TEST_CASE("MaxText: a file that says a model's sizes stands beside base.yml; one
     CHECK(of("llama3.1_405b.yml") == R"(model="llama-3.1-405b" tensor_parallel=1 recompute="full" )");
     CHECK(of("gpu/llama3.1_405b.yml") == R"(model="llama-3.1-405b" tensor_parallel=? recompute=? import_plan.note.file)");
 }
+
+TEST_CASE("a word that stands for further arguments, and a model without layers: what is not said is not taken for the usual") {
+    const std::string names = "export TP=2\nexport PP=4\nexport EP=8\nexport MBS=1\nexport GBS=64\nexport SEQ_LEN=4096\n";
+    const std::string start = "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py ";
+    const Json listed = first_of_script(names + "MORE=$(yq '.args' model.yaml)\n" + start + "--use-distributed-optimizer $MORE\n");
+    CHECK(some(listed, {"tensor_parallel", "pipeline_parallel", "expert_parallel", "micro_batch", "global_batch", "sequence_length", "gpus",
+                        "recompute", "precision"}) ==
+          "tensor_parallel=2 pipeline_parallel=4 expert_parallel=8 micro_batch=1 global_batch=64 sequence_length=4096 gpus=16 recompute=? "
+          "precision=?");
+    CHECK(listed["partial"] == true);
+    const Json sourced = first_of_script("source model.sh\n" + start + "\"${MODEL_ARGS[@]}\" --tensor-model-parallel-size 2 --bf16\n");
+    CHECK(some(sourced, {"tensor_parallel", "pipeline_parallel", "hidden_dropout"}) ==
+          "tensor_parallel=2 pipeline_parallel=? hidden_dropout=?");
+    CHECK(sourced["partial"] == true);
+    // The model is there: the word stands for little.
+    const Json whole =
+        first_of_script(start +
+                        "$EXTRA --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+                        "--max-position-embeddings 512 --micro-batch-size 1 --global-batch-size 16 --vocab-size 1000 --bf16\n");
+    CHECK(whole["partial"] == false);
+    CHECK(some(whole, {"pipeline_parallel"}) == "pipeline_parallel=1");
+}
+
+TEST_CASE("a function that starts one job on each node is one job") {
+    const auto jobs_of = [](const std::string& behind) {
+        return read_script_of(
+            "start() {\n  ssh $1 \"torchrun --nnodes=2 --nproc_per_node=8 --node_rank=$2 pretrain_gpt.py --num-layers 8 "
+            "--hidden-size 512 --num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 "
+            "--micro-batch-size 1 --global-batch-size $3 --vocab-size 1000 --bf16\" &\n}\nstart a 0 16\n" +
+            behind)["jobs"];
+    };
+    CHECK(jobs_of("start b 1 16\n").size() == 1);
+    CHECK(jobs_of("start b 1 16\n")[0]["job"]["gpus"] == 16);
+    CHECK(jobs_of("start b 1 32\n").size() == 2);
+}
+
+TEST_CASE("torchtitan in Python: a configuration of which one degree is changed is a job of its own") {
+    const Json jobs = read_script_of(
+        "from torchtitan.trainer import Trainer\nfrom torchtitan.models.llama3.config_registry import llama3_debugmodel\n\n\n"
+        "def two_ways() -> Trainer.Config:\n    config = llama3_debugmodel()\n    config.parallelism.tensor_parallel_degree = 2\n"
+        "    config.parallelism.pipeline_parallel_degree = 2\n    return config\n\n\n"
+        "def one_way() -> Trainer.Config:\n    config = llama3_debugmodel()\n    config.parallelism.pipeline_parallel_degree = 4\n"
+        "    return config\n")["jobs"];
+    REQUIRE(jobs.size() == 2);
+    CHECK(some(jobs[1], {"pipeline_parallel", "tensor_parallel"}) == "pipeline_parallel=4 tensor_parallel=?");
+}
