@@ -206,7 +206,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
         std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); });
     const bool named = in.has("model_name") && !in.has("num_layers") && take_named_model(in, "model_name");  // a fork's preset
     const char* const file = file_key(command, in.entries);
-    const bool more = !swift && !named && takes_more(command, in.entries);
+    const bool more = !swift && !named && (starts_pai(command) || takes_more(command, in.entries));
     if (const ShellCommand names = all_variables(script); more && sets_a_job(names)) add_settings(names, in);
     alone = alone || swift || named || file != nullptr || more;
     read_megatron(in, {.silent = alone,
@@ -319,7 +319,7 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
         }
     if (read.jobs.empty())
         for (const ShellCommand& command : script.commands)
-            if (sets_a_job(command) && read.jobs.size() < kMostJobs)
+            if ((sets_a_job(command) || starts_pai(command)) && read.jobs.size() < kMostJobs)
                 read.jobs.push_back({title_of(command), command.line, read_command(script, command, set, true)});
     if (ShellCommand names = all_variables(script); read.jobs.empty() && sets_a_job(names)) {
         names.words = all_lists(script).words;

@@ -73,6 +73,17 @@ void read_model_name(Import& in) {
     for (const char* key : {"model.name", "model.flavor", "module", "config", "model_spec"}) in.mark(key, Fate::unknown);
 }
 
+// The sections in which degrees stood one after the other.
+constexpr std::string_view kSections[] = {"parallelism", "training", "experimental"};
+std::optional<std::int64_t> degree(Import& in, std::string_view key, std::string_view field) {
+    for (const std::string_view section : kSections)
+        if (const auto value = in.whole(joined({section, ".", key}), field)) return value;
+    return std::nullopt;
+}
+
+// What follows from the number of stages hangs on it where that is open.
+void hang_on_stages(Import& in, std::string_view field) { degree(in, "pipeline_parallel_degree", field); }
+
 // "k": every k-th of the layers that a GPU holds, counted through its chunks; 0: all of them (distributed/activation_checkpoint.py).
 void recompute_every(Import& in, std::int64_t k) {
     const CatalogModel* model = model_of(in);
@@ -83,6 +94,8 @@ void recompute_every(Import& in, std::int64_t k) {
     if (model == nullptr) return in.mark("activation_checkpoint.selective_ac_option", Fate::unknown);
     const std::int64_t stages = std::clamp<std::int64_t>(in.job.value("pipeline_parallel", std::int64_t{1}), 1, 2'000),
                        chunks = std::clamp<std::int64_t>(in.job.value("virtual_stages", std::int64_t{1}), 1, 128);
+    hang_on_stages(in, "recompute");
+    hang_on_stages(in, "recompute_layers");
     const std::int64_t recomputed = model->model.layers / stages / k / chunks;
     in.job["recompute"] = recomputed > 0 ? "block" : "none";
     if (recomputed > 0) in.job["recompute_layers"] = recomputed;
@@ -156,13 +169,6 @@ void read_precision(Import& in) {
     in.mark_all({"quantize.*", "float8.*", "mx.*", "model_converters.*"}, Fate::no_number);
 }
 
-// The sections in which data parallelism stood one after the other.
-constexpr std::string_view kSections[] = {"parallelism", "training", "experimental"};
-std::optional<std::int64_t> degree(Import& in, std::string_view key, std::string_view field) {
-    for (const std::string_view section : kSections)
-        if (const auto value = in.whole(joined({section, ".", key}), field)) return value;
-    return std::nullopt;
-}
 std::optional<std::int64_t> shards_of(Import& in, std::string_view field) {
     const auto shards = degree(in, "data_parallel_shard_degree", field), older = degree(in, "data_parallel_degree", field);
     return shards ? shards : older;
@@ -175,6 +181,7 @@ void read_zero(Import& in) {
     for (const std::string_view section : kSections)
         if (const auto again = in.text(joined({section, ".fsdp_reshard_after_forward"}), "zero")) when = *again;
     const bool stages = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
+    if (when == "default") hang_on_stages(in, "zero");
     in.job["zero"] = when == "never" || (when == "default" && stages) ? "gradients" : "weights";
     if (shards == 1 && in.job.value("context_parallel", std::int64_t{1}) == 1) {  // nothing is shared out: DDP
         in.job["zero"] = "none";

@@ -32,6 +32,8 @@ std::string title_of(const ShellCommand& command);
 void add_settings(const ShellCommand& command, Import& in);
 // Whether names of this convention are set for a script that is not here.
 bool sets_a_job(const ShellCommand& command);
+// Whether what follows is told to a script of Pai-Megatron-Patch by the words' places.
+bool starts_pai(const ShellCommand& command);
 // The script that such a command starts is told the rest by what is set before: batch and length, the model by its name, the precision.
 ShellCommand with_environment(const ShellScript& script, const ShellCommand& command);
 void add_environment(const ShellCommand& command, Import& in);

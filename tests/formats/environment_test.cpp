@@ -140,3 +140,38 @@ TEST_CASE("torchtitan in Python: a configuration of which one degree is changed 
     REQUIRE(jobs.size() == 2);
     CHECK(some(jobs[1], {"pipeline_parallel", "tensor_parallel"}) == "pipeline_parallel=4 tensor_parallel=?");
 }
+
+TEST_CASE("Pai-Megatron-Patch: what is told to its scripts by the words' places") {
+    const auto job_of = [](const std::string& degrees, const std::string& behind) {
+        return first_of_script(
+            "export MP_PP0_LAYERS=6\nexport MP_AC_LAYERS=2\nbash -c \"\nsh run_mcore_some.sh \\\ndsw \\\n7B \\\n2 64 1e-5 1e-6 4096 4096 "
+            "bf16 \\\n" +
+            degrees + " " + behind + " 1000 data data ckpt 100 10 out\n\"\n");
+    };
+    const Json plain = job_of("4 2 1", "true true true false sel false");
+    CHECK(some(plain, {"tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "micro_batch", "global_batch",
+                       "sequence_length", "precision", "zero", "sequence_parallel", "recompute", "optimizer_offload"}) ==
+          R"(tensor_parallel=4 pipeline_parallel=2 context_parallel=1 expert_parallel=? micro_batch=2 global_batch=64 )"
+          R"(sequence_length=4096 precision="bf16" zero="optimizer" sequence_parallel=true recompute="selective" optimizer_offload=?)");
+    CHECK(plain["partial"] == true);
+    CHECK(plain["asked"].dump().find("model") != std::string::npos);
+    const Json one = job_of("1 4 1 2", "false false false false full static");
+    CHECK(some(one, {"pipeline_parallel", "first_stage_layers", "expert_parallel", "recompute", "recompute_layers", "zero"}) ==
+          R"(pipeline_parallel=4 first_stage_layers=6 expert_parallel=2 recompute="full" recompute_layers=2 zero="optimizer")");
+    CHECK(fate(one, "OPTIMIZER_OFFLOAD").starts_with("unknown"));
+    const Json two = job_of("2 1 1 1 8", "true true true false none 0.5");
+    CHECK(some(two, {"expert_tensor_parallel", "expert_parallel", "optimizer_offload"}) ==
+          "expert_tensor_parallel=1 expert_parallel=8 optimizer_offload=0.5");
+    // Another program's words.
+    const std::string others = "bash run_mcore_some.sh a b c d e f g h i j k l m n o p q\n";
+    const Json other = json(api::import_plan(Json{{"text", others}}.dump()));
+    CHECK(other["ok"] == false);
+}
+
+TEST_CASE("torchtitan: what follows from the number of stages hangs on it where it is open") {
+    const Json job = first_of_script(
+        "cat <<EOF > train.toml\n[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n[training]\nlocal_batch_size = 1\nseq_len = 512\n"
+        "[parallelism]\npipeline_parallel_degree = $STAGES\n[activation_checkpoint]\nmode = 'selective'\nselective_ac_option = '2'\nEOF\n");
+    CHECK(some(job, {"zero", "recompute", "recompute_layers", "tensor_parallel"}) ==
+          "zero=? recompute=? recompute_layers=? tensor_parallel=1");
+}
