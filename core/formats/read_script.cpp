@@ -346,6 +346,7 @@ ReadJobs started_jobs(const ShellScript& script, const NamesSet& set) {
 std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set, std::int64_t first_line) {
     const ShellScript script = read_shell(text, set, first_line);
     ReadJobs read = started_jobs(script, set);
+    for (ReadJob& job : read.jobs) mark_wrappers(script, job.in);
     for (const ShellWord& inside : texts_inside(script)) {
         if (!read.jobs.empty()) break;
         ShellScript inner = read_shell(inside.text, set, inside.line);

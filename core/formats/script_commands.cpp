@@ -181,4 +181,53 @@ std::string title_of(const ShellCommand& command) {
     return without_marks(command.words[0].text).substr(0, 80);
 }
 
+namespace {
+
+// A quoted text holds several words.
+ShellWords single_words(const ShellWords& words) {
+    ShellWords all;
+    for (const ShellWord& word : words) {
+        std::int64_t line = word.line;
+        std::string part;
+        for (const char c : word.text + " ") {
+            if (c != ' ' && c != '\n' && c != '\t') {
+                part += c;
+                continue;
+            }
+            if (!part.empty()) all.push_back({std::move(part), line});
+            part.clear();
+            if (c == '\n') ++line;
+        }
+    }
+    return all;
+}
+
+// "nsys profile --trace=cuda torchrun …", "docker run --shm-size 16g image bash …": the options before the program, by key and line.
+void add_wrapped(const ShellWords& words, std::set<std::pair<std::string, std::int64_t>>& keys) {
+    const std::set<std::string_view> wrappers = {"docker", "podman", "apptainer", "singularity", "enroot", "nsys", "ncu"};
+    const std::set<std::string_view> starters = {"torchrun", "bash", "sh", "deepspeed", "accelerate", "mpirun", "mpiexec", "srun"};
+    bool inside = false;
+    for (const ShellWord& word : single_words(words)) {
+        const std::string_view text = word.text, name = text.substr(text.rfind('/') + 1);
+        if (wrappers.contains(name))
+            inside = true;
+        else if (starters.contains(name) || name.starts_with("python") || name.ends_with(".py") || name.ends_with(".sh"))
+            inside = false;
+        if (!inside || !text.starts_with("--") || text.starts_with("--gpu")) continue;
+        std::string key(text.substr(2, text.find('=') == std::string_view::npos ? text.size() : text.find('=') - 2));
+        std::replace(key.begin(), key.end(), '-', '_');
+        keys.emplace(std::move(key), word.line);
+    }
+}
+
+}  // namespace
+
+void mark_wrappers(const ShellScript& script, Import& in) {
+    std::set<std::pair<std::string, std::int64_t>> keys;
+    for (const ShellCommand& command : script.commands) add_wrapped(command.words, keys);
+    for (const auto& [name, words] : script.variables) add_wrapped(words, keys);
+    for (Entry& entry : in.entries)
+        if (entry.fate == Fate::unknown && keys.contains({entry.key, entry.line})) entry.fate = Fate::no_number;
+}
+
 }  // namespace fourfold

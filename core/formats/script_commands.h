@@ -27,6 +27,8 @@ std::string started_with(const ShellCommand& command, std::string_view program, 
 bool pretrains(const ShellCommand& command);
 bool only_evaluates(const ShellCommand& command);
 std::string title_of(const ShellCommand& command);
+// Options of a container's or a profiler's program, before the one that it starts, say nothing about the training.
+void mark_wrappers(const ShellScript& script, Import& in);
 
 // The environment before a command, as arguments: what it does not say itself.
 void add_settings(const ShellCommand& command, Import& in);

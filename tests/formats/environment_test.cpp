@@ -175,3 +175,17 @@ TEST_CASE("torchtitan: what follows from the number of stages hangs on it where 
     CHECK(some(job, {"zero", "recompute", "recompute_layers", "tensor_parallel"}) ==
           "zero=? recompute=? recompute_layers=? tensor_parallel=1");
 }
+
+TEST_CASE("options of a container and of a profiler are no arguments of the program's") {
+    const std::string rest =
+        " pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 "
+        "--micro-batch-size 1 --global-batch-size 16 --vocab-size 1000 --bf16 --own-way 1\n";
+    const Json profiled = first_of_script("nsys profile --capture-range=cudaProfilerApi --trace=cuda torchrun --nproc_per_node=8" + rest);
+    CHECK(fate(profiled, "--capture-range").starts_with("no_number"));
+    CHECK(fate(profiled, "--own-way").starts_with("unknown"));
+    CHECK(profiled["job"]["gpus"] == 8);
+    const Json held =
+        first_of_script("docker run --rm --shm-size 16g \\\n image python3 -m torch.distributed.run --nproc_per_node=8" + rest);
+    CHECK(fate(held, "--own-way").starts_with("unknown"));
+    for (const char* option : {"--rm", "--shm-size"}) CHECK((fate(held, option) == "" || fate(held, option).starts_with("no_number")));
+}
