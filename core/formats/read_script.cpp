@@ -130,9 +130,11 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
     if (!recipe || !recipe->starts_nodes) read_launch(script, command, job.in);
     if (reader->id == "transformers" || reader->id == "llama-factory") add_launcher_file(script, rest, job.in);
-    job.in.mark_all({"rdzv*", "role", "tee", "local_ranks*", "nproc*", "nnodes", "node_rank", "master_*", "standalone", "max_restarts",
-                     "redirects", "log_dir", "jobid"},
-                    Fate::no_number);
+    job.in.mark_all(
+        {"rdzv*",      "role",         "tee",           "local_ranks*", "nproc*", "nnodes",        "node_rank",        "master_*",
+         "standalone", "max_restarts", "redirects",     "log_dir",      "jobid",  "cpus_per_task", "kill_on_bad_exit", "cpu_bind",
+         "mem_bind",   "container_*",  "no_container*", "unbuffered"},
+        Fate::no_number);
     if (reader->id == "megatron-bridge" && !recipe) add_named_program(rest, job.in);
     reader->read(job.in);
     if (const std::string_view way = other_training(title_of(rest)); !way.empty() && job.in.refused.empty() && runs_own_program(rest))
@@ -352,6 +354,7 @@ std::optional<ReadJobs> read_script(std::string_view text, const NamesSet& set, 
         ShellScript inner = read_shell(inside.text, set, inside.line);
         inner.directives.insert(inner.directives.end(), script.directives.begin(), script.directives.end());
         read = started_jobs(inner, set);
+        for (ReadJob& job : read.jobs) mark_wrappers(inner, job.in);
     }
     return read.jobs.empty() ? std::nullopt : std::optional(std::move(read));
 }

@@ -209,7 +209,7 @@ void add_wrapped(const ShellWords& words, std::set<std::pair<std::string, std::i
     bool inside = false;
     for (const ShellWord& word : single_words(words)) {
         const std::string_view text = word.text, name = text.substr(text.rfind('/') + 1);
-        if (wrappers.contains(name))
+        if (wrappers.contains(name) || text == "--rm")  // of a container, whatever its program is called
             inside = true;
         else if (starters.contains(name) || name.starts_with("python") || name.ends_with(".py") || name.ends_with(".sh"))
             inside = false;

@@ -187,5 +187,9 @@ TEST_CASE("options of a container and of a profiler are no arguments of the prog
     const Json held =
         first_of_script("docker run --rm --shm-size 16g \\\n image python3 -m torch.distributed.run --nproc_per_node=8" + rest);
     CHECK(fate(held, "--own-way").starts_with("unknown"));
+    const Json named =
+        first_of_script("$CONTAINER run --rm --shm-size 16g image python3 -m torch.distributed.run --nproc_per_node=8" + rest);
+    CHECK(fate(named, "--own-way").starts_with("unknown"));
+    CHECK(!fate(named, "--shm-size").starts_with("unknown"));
     for (const char* option : {"--rm", "--shm-size"}) CHECK((fate(held, option) == "" || fate(held, option).starts_with("no_number")));
 }
