@@ -54,7 +54,7 @@ constexpr Place kPlaces[] = {
     {"batch_p2p_comm", kModel, kConfig},
     {"use_distributed_optimizer", kDdp, kStrategyDdp},
     {"use_megatron_fsdp", kDdp, ""},
-    {"data_parallel_sharding_strategy", kDdp, ""},
+    {"data_parallel_sharding_strategy", kDdp, kStrategyDdp},
     {"num_distributed_optimizer_instances", kDdp, kStrategy},
     {"overlap_grad_reduce", kDdp, kStrategyDdp},
     {"overlap_param_gather", kDdp, kStrategyDdp},
@@ -169,7 +169,7 @@ void write_sharing(Overrides& to) {
     to.set("use_distributed_optimizer", shares(to));
     to.put(to.is_nemo() ? "optim.config.use_distributed_optimizer" : "optimizer.use_distributed_optimizer", shares(to));
     const bool more = p.zero == Zero::none && shares(to) && has_copies(to.model, p);
-    if (more || (p.shards_gradients() && (to.is_nemo() || is_muon(to)))) to.leave_field("zero");
+    if (more || (p.shards_gradients() && is_muon(to))) to.leave_field("zero");
     if (!to.is_nemo()) to.put("optimizer.optimizer", !is_muon(to) ? "adam" : p.zero == Zero::none ? "muon" : "dist_muon");
     if (!is_muon(to)) to.leave_changed("optimizer");
 }
@@ -178,8 +178,11 @@ void write_zero(Overrides& to) {
     const Plan& p = to.plan;
     const bool fsdp = p.shards_gradients() && !is_muon(to);
     write_sharing(to);
-    if (!to.is_nemo()) to.set("use_megatron_fsdp", fsdp);
-    if (fsdp && !to.is_nemo()) to.set("data_parallel_sharding_strategy", p.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
+    if (!to.is_nemo())
+        to.set("use_megatron_fsdp", fsdp);
+    else if (fsdp)  // scripts/performance/helpers.py, set_mcore_fsdp_configs
+        to.put("trainer.strategy.fsdp", "megatron");
+    if (fsdp) to.set("data_parallel_sharding_strategy", p.zero == Zero::weights ? "optim_grads_params" : "optim_grads");
     if (fsdp && !to.is_nemo()) to.put("checkpoint.ckpt_format", "fsdp_dtensor");  // ConfigContainer.validate asserts it
     if (p.zero == Zero::optimizer && replicas_divide(to.job))
         to.key("shard_replicas");

@@ -293,5 +293,7 @@ nemo llm pretrain --factory llama31_70b \
     const Json other =
         exported("nemo2", R"({"model": "falcon-7b", "gpus": 12, "tensor_parallel": 1, "sequence_length": 2048, "global_batch": 96})");
     CHECK(other["yours"] == json(R"(["FACTORY", "NNODES", "GPUS_PER_NODE"])"));
-    CHECK(lacks(other) == "export.left_out.model zero");
+    CHECK(lacks(other) == "export.left_out.model");
+    CHECK(text_of(other).find("trainer.strategy.fsdp=megatron \\\n    trainer.strategy.ddp.data_parallel_sharding_strategy=optim_grads") !=
+          std::string::npos);
 }
