@@ -257,6 +257,11 @@ const CatalogModel* model_of(const Import& in) {
     return said.is_object() ? named_model(said.value("_name_or_path", "")) : nullptr;
 }
 
+const CatalogModel* known_model(const Import& in) {
+    const auto answer = in.answers.find("model");
+    return in.job.contains("model") || answer == in.answers.end() ? model_of(in) : catalog().model(answer->second);
+}
+
 void resize_named_model(Import& in) {
     const Json said = in.job.value("model", Json());
     const CatalogModel* const named = model_of(in);

@@ -19,6 +19,8 @@ void refuse_encoder(Import& import, std::string_view name);
 Json as_requested(const CatalogModel& model);
 // The model that a job has by now, in the catalogue or beside it; nullptr where it has none, or one of its own.
 const CatalogModel* model_of(const Import& import);
+// The same, or where it has none the one that was asked for and answered.
+const CatalogModel* known_model(const Import& import);
 // Sets the job's model from the entry of that key; false where it names none.
 bool take_named_model(Import& import, std::string_view key);
 

@@ -122,9 +122,7 @@ static void add_targets(Import& in, std::string_view text, std::uint32_t& target
 }
 
 const Model* model_with_experts(const Import& in) {
-    const auto answer = in.answers.find("model");
-    const CatalogModel* const model =
-        in.job.contains("model") || answer == in.answers.end() ? model_of(in) : catalog().model(answer->second);
+    const CatalogModel* const model = known_model(in);
     return model == nullptr || model->model.experts.count == 0 ? nullptr : &model->model;
 }
 

@@ -86,7 +86,7 @@ void hang_on_stages(Import& in, std::string_view field) { degree(in, "pipeline_p
 
 // "k": every k-th of the layers that a GPU holds, counted through its chunks; 0: all of them (distributed/activation_checkpoint.py).
 void recompute_every(Import& in, std::int64_t k) {
-    const CatalogModel* model = model_of(in);
+    const CatalogModel* model = known_model(in);
     if (k <= 1) {
         in.job["recompute"] = "full";
         return;
@@ -183,7 +183,8 @@ void read_zero(Import& in) {
     const bool stages = in.job.value("pipeline_parallel", std::int64_t{1}) > 1;
     if (when == "default") hang_on_stages(in, "zero");
     in.job["zero"] = when == "never" || (when == "default" && stages) ? "gradients" : "weights";
-    if (shards == 1 && in.job.value("context_parallel", std::int64_t{1}) == 1) {  // nothing is shared out: DDP
+    const auto degree_of = [&](const char* field) { return in.job.value(field, std::int64_t{1}); };
+    if (shards == 1 && degree_of("context_parallel") == 1 && degree_of("expert_parallel") == 1) {  // nothing is shared out: DDP
         in.job["zero"] = "none";
         in.job.erase("shard_replicas");
     }

@@ -3,7 +3,9 @@
 
 #include "base/text.h"
 #include "formats/named_model.h"
+#include "formats/read_jobs.h"
 #include "formats/torchtitan.h"
+#include "plan/layout.h"
 
 namespace fourfold {
 
@@ -39,6 +41,32 @@ void read_torchtitan_batch(Import& in) {
             in.job["micro_batch"].get<std::int64_t>() * copies * (stages && parts && *parts > 0 && *parts < 65'536 ? *parts : 1);
 }
 
+// Which modules each part of the model holds: its layers, in their order, are a layout (distributed/pipeline_parallel.py,
+// pipeline_module_split).
+static constexpr const char* kParts = "parallelism.module_fqns_per_model_part.*";
+static void read_parts(Import& in, std::int64_t stages) {
+    std::vector<std::int32_t> layers;
+    std::int32_t next = 0;
+    bool in_order = true;
+    for (std::size_t i = 0; i < in.entries.size(); ++i) {
+        if (!matches(kParts, in.entries[i].key)) continue;
+        const std::string names = in.text(in.entries[i].key, "layout").value_or("") + " ";
+        const std::int32_t before = next;
+        for (std::size_t at = names.find("layers."); at != std::string::npos; at = names.find("layers.", at + 1))
+            in_order = names.compare(at + 7, names.find(' ', at) - at - 7, std::to_string(next++)) == 0 && in_order;
+        layers.push_back(next - before);
+    }
+    const auto parts = static_cast<std::int64_t>(layers.size());
+    if (!in_order || next == 0 || parts % stages != 0) {
+        for (Entry& entry : in.entries)
+            if (matches(kParts, entry.key)) entry.fate = Fate::unknown;
+        return;
+    }
+    const bool even = std::all_of(layers.begin(), layers.end(), [&](std::int32_t held) { return held == layers.front(); });
+    in.job["layout"] = even ? "equal" : layout_text(Layout(layers));
+    in.job["virtual_stages"] = parts / stages;
+}
+
 static constexpr const char* kEach = "parallelism.pipeline_parallel_layers_per_stage";
 void read_torchtitan_schedule(Import& in) {
     auto schedule = in.text("parallelism.pipeline_parallel_schedule", "schedule");
@@ -64,9 +92,10 @@ void read_torchtitan_schedule(Import& in) {
         else
             in.mark("experimental.pipeline_parallel_split_points", Fate::unknown);
     }
+    if (count_like(in.entries, {kParts}) > 0) return read_parts(in, stages);
     if (!each || *each < 1) return;
     // The first and the last stage hold one layer less each, unless it is said otherwise.
-    const CatalogModel* model = model_of(in);
+    const CatalogModel* model = known_model(in);
     const auto less = [&](const char* key) { return std::clamp<std::int64_t>(in.whole(key, "layout").value_or(1), 0, 100); };
     const std::int64_t first = less("parallelism.pipeline_parallel_first_stage_less_layers"),
                        last = less("parallelism.pipeline_parallel_last_stage_less_layers");

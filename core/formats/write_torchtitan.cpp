@@ -1,7 +1,10 @@
 // torchtitan's TOML, as it was up to 9810191bb (2026-02-23): torchtitan/config/job_config.py. Data parallelism is FSDP or DDP; what starts
 // it says how many GPUs there are, and the product of the degrees is that.
+#include <algorithm>
+
 #include "formats/keys.h"
 #include "formats/writing.h"
+#include "plan/stage.h"
 
 namespace fourfold {
 
@@ -29,13 +32,15 @@ constexpr Flavor kFlavors[] = {
     {"qwen3-235b-a22b", "qwen3", "235B-A22B"},
 };
 
+const Flavor* flavor_of(const To& to) {
+    const auto* found = std::find_if(std::begin(kFlavors), std::end(kFlavors), [&](const Flavor& one) { return one.id == to.model.id; });
+    return to.job.model_is_inline || found == std::end(kFlavors) ? nullptr : found;
+}
 void write_model(To& to) {
-    for (const auto& [id, name, flavor] : kFlavors) {
-        if (to.job.model_is_inline || to.model.id != id) continue;
-        to.put("model.name", name);
-        return to.put("model.flavor", flavor);
-    }
-    leave_model(to);
+    const Flavor* const found = flavor_of(to);
+    if (found == nullptr) return leave_model(to);
+    to.put("model.name", found->name);
+    to.put("model.flavor", found->flavor);
 }
 
 void write_key(To& to, Name field) { to.put(key_of(kTorchtitanKeys, field), to.value_of(field)); }
@@ -64,7 +69,10 @@ void write_sharding(To& to, Name field) {
     to.put("parallelism.data_parallel_shard_degree", copies / replicas);
     if (whole) return;
     to.put("parallelism.fsdp_reshard_after_forward", p.zero == Zero::weights ? "always" : "never");
-    if (p.zero == Zero::optimizer || (p.zero == Zero::none && has_copies(to.model, p))) to.leave_field(field);
+    // of a single copy nothing is shared out (fsdp_enabled), but for groups of experts (ep_enabled)
+    const bool single = copies / replicas * p.context_parallel == 1 && p.expert_parallel == 1;
+    if (single ? p.zero != Zero::none : p.zero == Zero::optimizer || (p.zero == Zero::none && has_copies(to.model, p)))
+        to.leave_field(field);
     if (p.zero != Zero::none && !fits) to.leave_field("shard_replicas");
 }
 
@@ -85,21 +93,44 @@ const char* schedule_name(const Plan& p) {
     }
 }
 
-// A layer less on the first and on the last stage each is what it takes by itself.
+// The modules of each part of the model, in its order.
+Json parts_of(const Model& model, const Plan& p) {
+    const Stages stages(model, p);
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(stages.pieces()));
+    for (std::int32_t stage = 0; stage < p.pipeline_parallel; ++stage)
+        for (std::int32_t chunk = 0; chunk < p.virtual_stages; ++chunk)
+            layers[static_cast<std::size_t>(stages.position(stage, chunk))] = stages.layers_of(stage, chunk);
+    Json parts = Json::array();
+    std::int64_t layer = 0;
+    for (const std::int64_t held : layers) {
+        Json part = Json::array();
+        if (parts.empty()) part.push_back("tok_embeddings");
+        for (const std::int64_t end = layer + held; layer < end; ++layer) part.push_back("layers." + std::to_string(layer));
+        parts.push_back(std::move(part));
+    }
+    for (const char* last : {"norm", "output"}) parts.back().push_back(last);
+    return parts;
+}
+
+// A layer less on the first and on the last stage each is what it takes by itself. Uneven parts are listed (pipeline_parallel.py,
+// pipeline_module_split), and so are those of a model that it has no name for.
 void write_stages(To& to, Name) {
     const Plan& p = to.plan;
     if (p.pipeline_parallel == 1) return;
-    const bool chunks = p.virtual_stages > 1;
-    const char* const name = schedule_name(p);
-    const bool usual = *name != 0;
-    if (usual) to.put("parallelism.pipeline_parallel_schedule", name);
+    std::string name = schedule_name(p);
+    if (name.empty()) {
+        to.leave_field("schedule");
+        name = p.virtual_stages > 1 ? "Interleaved1F1B" : "1F1B";
+    }
+    to.put("parallelism.pipeline_parallel_schedule", name);
     const auto layers = p.layout || p.split != Split::equal ? std::nullopt : layers_per_chunk(to.model, p);
-    const bool listed = layers && layers->first == layers->middle && layers->last == layers->middle;
+    const bool even = layers && layers->first == layers->middle && layers->last == layers->middle;
+    const bool lists = to.model.multi_token_layers == 0 && (!even || flavor_of(to) == nullptr);
     if (to.model.tied) to.leave_out("export.left_out.tied_stages");  // Decoder.Config: it raises NotImplementedError
-    if (!usual) to.leave_field("schedule");
-    if (chunks && (!usual || !listed)) to.leave_field("virtual_stages");
+    if (p.virtual_stages > 1 && !even && !lists) to.leave_field("virtual_stages");
+    if (lists) return to.put("parallelism.module_fqns_per_model_part", parts_of(to.model, p));
     for (const char* field : {"layout", "first_stage_layers", "last_stage_layers"}) to.leave_changed(field);
-    if (!usual || !listed) return;
+    if (!even) return;
     to.put("parallelism.pipeline_parallel_layers_per_stage", layers->middle);
     to.put("parallelism.pipeline_parallel_first_stage_less_layers", p.count_embedding_as_layer ? 1 : 0);
     to.put("parallelism.pipeline_parallel_last_stage_less_layers", p.count_loss_as_layer ? 1 : 0);
@@ -108,8 +139,7 @@ void write_stages(To& to, Name) {
 // "k": every k-th of the layers that a GPU holds, counted through its chunks. The k with which as many of each chunk are recomputed as the
 // plan says; 0: there is none.
 std::int64_t every_layer_of(const Model& model, const Plan& p) {
-    const bool said = p.chunks() == 1 || *schedule_name(p) != 0;  // write_stages
-    if (!said || p.layout || p.split != Split::equal || has_uneven_ends(p)) return 0;
+    if (p.layout || p.split != Split::equal || has_uneven_ends(p)) return 0;
     const auto layers = layers_per_chunk(model, p);
     if (!layers) return 0;
     const auto exact = [&](std::int64_t k) {
@@ -144,6 +174,22 @@ void write_precision(To& to, Name field) {
     if (precision != Precision::fp8 && precision != Precision::fp8_weights) return;
     to.put("model.converters", Json::array({"quantize.linear.float8"}));
     to.leave_out("export.left_out.fp8_recipe");
+}
+
+// The weights and the optimizer together or neither of them (CPUOffloadPolicy).
+void write_offload(To& to, Name field) {
+    const bool all = to.plan.optimizer_offload == 1 && to.plan.weights_on_host();
+    if (all) return to.put("training.enable_cpu_offload", true);
+    to.leave_changed(field);
+    to.leave_changed("weights_offload");
+}
+
+// Logits of a tensor-parallel head stay divided unless this is off.
+void write_loss(To& to, Name field) {
+    if (to.plan.loss == Loss::gathered && to.plan.tensor_parallel > 1)
+        to.put("parallelism.disable_loss_parallel", true);
+    else if (to.plan.loss != Loss::automatic)
+        to.leave_field(field);
 }
 
 // Compiled layers alone overlap.
@@ -195,6 +241,9 @@ constexpr SettingRow kRows[] = {
     {"recompute_layers", nullptr},
     {"precision", write_precision},
     {"gradients_in_fp32", nullptr},
+    {"optimizer_offload", write_offload},
+    {"weights_offload", nullptr},
+    {"loss", write_loss},
     {"framework", [](To& to, Name) { leave_framework(to, FrameworkKind::pytorch); }},
 };
 
