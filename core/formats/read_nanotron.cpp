@@ -207,6 +207,7 @@ void read_nanotron(Import& in) {
     read_split(in);
     read_rest(in);
     read_config(in);
+    in.job["expert_tensor_parallel"] = 1;  // its experts are whole (nn/moe.py, GroupedMLP)
     in.drop_open();
     for (const char* field : {"sequence_length", "micro_batch"}) in.ask(field);
     if (in.job.contains("gpus") && in.job.contains("micro_batch")) in.ask("global_batch");

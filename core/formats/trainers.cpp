@@ -331,7 +331,7 @@ void refuse_both(Import& in, std::string_view one, std::string_view other) {
 }
 
 void fill_pytorch(Import& in) {
-    for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel"})
+    for (const char* field : {"tensor_parallel", "context_parallel", "pipeline_parallel", "expert_parallel"})
         if (!in.job.contains(field) && !in.hangs(field)) in.job[field] = 1;
     in.job["framework"] = "pytorch";
 }
@@ -371,8 +371,15 @@ static void settle_sharding(Import& in) {
     if (each || version.empty()) in.job["sync_each_micro_batch"] = "on";
 }
 
+// Experts are split as the other parts of a layer, where a program has no key for it.
+static void split_experts(Import& in) {
+    if (model_with_experts(in) != nullptr && in.job.contains("tensor_parallel") && !in.job.contains("expert_tensor_parallel"))
+        in.job["expert_tensor_parallel"] = in.job["tensor_parallel"];
+}
+
 void ask_rest(Import& in) {
     settle_sharding(in);
+    split_experts(in);
     in.drop_open();
     for (const char* field : {"gpus", "sequence_length", "micro_batch"}) in.ask(field);
     if (in.job.contains("gpus") && in.job.contains("micro_batch")) in.ask("global_batch");

@@ -44,7 +44,7 @@ void write_zero(To& to, Name field) {
     const bool less = to.plan.zero == Zero::weights && to.plan.tensor_parallel > 1;
     to.put("zero_optimization.stage", static_cast<std::int64_t>(less ? Zero::gradients : to.plan.zero));
     // in bf16 its optimizer divides its state among the copies without a stage, too (bf16_optimizer.py)
-    const bool more = to.plan.zero == Zero::none && to.plan.precision != Precision::fp16 && copies(to.plan) > 1;
+    const bool more = to.plan.zero == Zero::none && to.plan.precision != Precision::fp16 && to.plan.gpus > to.plan.tensor_parallel;
     if (less || more) to.leave_field(field);
     to.put("zero_optimization.overlap_comm", to.plan.overlap_gradients);
 }
@@ -54,7 +54,10 @@ bool shares_weights(const Plan& plan) { return plan.zero == Zero::weights && pla
 void write_offload(To& to, Name field) {
     const double part = to.plan.optimizer_offload;
     if (part <= 0) return;
-    if (to.plan.zero == Zero::none) return to.leave_field(field);
+    if (to.plan.zero == Zero::none) {
+        for (const char* one : {"optimizer_offload", "optimizer_offload_target", "optimizer_offload_overlap"}) to.leave_changed(one);
+        return;
+    }
     const OffloadOverlap overlap = to.plan.optimizer_offload_overlap;
     const bool any = shares_weights(to.plan), far = to.plan.optimizer_offload_target == OffloadTarget::nvme, drives = far && any;
     to.put("zero_optimization.offload_optimizer.device", drives ? "nvme" : "cpu");
@@ -126,13 +129,14 @@ constexpr SettingRow kDeepspeedRows[] = {
 // __post_init__ and _validate_accelerator); it shares out no less.
 bool splits(const Plan& plan) { return plan.tensor_parallel > 1 || plan.context_parallel > 1; }
 bool has_fsdp(const Plan& plan) { return splits(plan) ? plan.data_parallel() * plan.context_parallel > 1 : plan.shards_gradients(); }
+bool has_stage(const Plan& plan) { return plan.zero == Zero::optimizer && !splits(plan); }
 bool has_groups(const Plan& plan) { return has_fsdp(plan) && (splits(plan) || plan.shard_replicas > 1); }
 
 void write_kind(To& to, Name field) {
     const Zero zero = to.plan.zero;
-    const bool deepspeed = zero == Zero::optimizer && !splits(to.plan), fsdp = has_fsdp(to.plan);
+    const bool deepspeed = has_stage(to.plan), fsdp = has_fsdp(to.plan);
     to.put("distributed_type", fsdp ? "FSDP" : deepspeed ? "DEEPSPEED" : "MULTI_GPU");
-    if (fsdp && !to.plan.shards_gradients()) to.leave_field(field);
+    if (fsdp ? !to.plan.shards_gradients() : !deepspeed && zero != Zero::none) to.leave_field(field);
     if (!fsdp && !deepspeed) return;
     if (deepspeed) {
         to.put("deepspeed_config.zero_stage", 1);
@@ -153,15 +157,27 @@ void write_kind(To& to, Name field) {
 
 // Its version is written with FSDP alone.
 void leave_without_fsdp(To& to, Name field) {
-    if (!to.plan.shards_gradients()) to.leave_changed(field);
+    if (!has_fsdp(to.plan) || !to.plan.shards_gradients()) to.leave_changed(field);
 }
 
 void write_again(To& to, Name field) {
     const Plan& p = to.plan;
-    const bool can = has_fsdp(p) && p.recompute == Recompute::full;
-    // of some layers or parts alone it cannot say: all layers need no more memory
+    const bool can = has_fsdp(p) && (p.recompute == Recompute::full || p.recompute == Recompute::none);
+    // of some layers or parts alone it cannot say: all layers need no more memory. Without FSDP it is the training program's own.
     if (has_fsdp(p)) to.put("fsdp_config.fsdp_activation_checkpointing", p.recompute != Recompute::none);
-    if (!can && p.recompute != Recompute::none) to.leave_field(field);
+    if (!can) to.leave_field(field);
+}
+
+// FSDP's takes weights and optimizer (torch/distributed/fsdp/api.py, CPUOffload), DeepSpeed's first stage the optimizer.
+void write_host(To& to, Name field) {
+    const Plan& p = to.plan;
+    const bool all = p.optimizer_offload == 1, both = all && has_fsdp(p) && p.weights_on_host(), alone = all && has_stage(p);
+    if (both) to.put("fsdp_config.fsdp_offload_params", true);
+    if (alone) to.put("deepspeed_config.offload_optimizer_device", "cpu");  // to drives in its third stage alone
+    if (!both && !alone) to.leave_changed(field);
+    if (!both) to.leave_changed("weights_offload");
+    if (p.optimizer_offload == 0) return;
+    for (const char* way : {"optimizer_offload_target", "optimizer_offload_overlap"}) to.leave_changed(way);
 }
 
 void write_processes(To& to, Name) {
@@ -204,11 +220,14 @@ constexpr SettingRow kAccelerateRows[] = {
     {"zero", write_kind},
     {"fully_shard", leave_without_fsdp},
     {"recompute", write_again},
+    {"optimizer_offload", write_host},
+    {"optimizer_offload_target", nullptr},
+    {"optimizer_offload_overlap", nullptr},
+    {"weights_offload", nullptr},
     {"precision", write_mixed},
     {"tensor_parallel", write_groups},
     {"context_parallel", nullptr},
     {"shard_replicas", nullptr},
-    {"expert_tensor_parallel", leave_split_experts},
     {"sequence_length", leave_always},
     {"micro_batch", leave_always},
     {"global_batch", leave_always},
@@ -216,6 +235,7 @@ constexpr SettingRow kAccelerateRows[] = {
     {"pipeline_parallel", leave_above_one},
     {"virtual_stages", leave_above_one},
     {"sequence_parallel", leave_sequence},
+    {"expert_tensor_parallel", leave_split_experts},
     {"framework", leave_transformers},
 };
 

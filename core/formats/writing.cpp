@@ -133,6 +133,13 @@ static void leave_context_field(Settings& to, std::string_view field) {
 static void leave_pipeline_field(Settings& to, std::string_view field) {
     if (to.plan.pipeline_parallel > 1) to.leave_changed(field);
 }
+// No program but Megatron Core has a switch: each does as it does.
+static void leave_sends(Settings& to, std::string_view field) {
+    Plan usual = to.plan;
+    usual.open |= open_pipeline_overlap;
+    usual.framework = to.framework.value_or(usual.framework);
+    if (usual.overlaps_sends() != to.plan.overlaps_sends()) to.leave_field(field);
+}
 
 static constexpr SettingRow kCommon[] = {
     {"virtual_stage_group", leave_group},
@@ -143,7 +150,7 @@ static constexpr SettingRow kCommon[] = {
     {"count_loss_as_layer", leave_split},
     {"schedule", leave_pipeline_field},
     {"context_parallel_kind", leave_context_field},
-    {"overlap_pipeline", leave_pipeline_field},
+    {"overlap_pipeline", leave_sends},
     {"expert_parallel", leave_expert_field},
     {"expert_tensor_parallel", leave_expert_field},
     {"grouped_gemm", leave_expert_field},

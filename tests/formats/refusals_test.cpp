@@ -165,8 +165,9 @@ TEST_CASE("what a program does by itself is listed where the plan has it otherwi
     const char* whole = R"({"tensor_parallel": 1, "zero": "none"})";
     CHECK(lists(written_job("deepspeed", whole), "choice.zero.none"));  // in bf16 its optimizer divides its state
     CHECK_FALSE(lists(written_job("deepspeed", R"({"tensor_parallel": 1, "zero": "none", "precision": "fp16"})"), "choice.zero.none"));
-    CHECK(lists(written_job("deepspeed", whole), "choice.recompute.none"));         // the training program's own
-    CHECK_FALSE(lists(written_job("accelerate", whole), "choice.recompute.none"));  // without FSDP programs mostly do the same
+    for (const char* format : {"deepspeed", "accelerate"})  // the training program's own
+        CHECK(lists(written_job(format, whole), "choice.recompute.none"));
+    CHECK_FALSE(lists(written_job("accelerate", R"({"tensor_parallel": 1, "zero": "weights"})"), "choice.recompute.none"));
     for (const char* format : {"deepspeed", "accelerate"}) {
         const char* experts = R"({"model": "mixtral-8x7b", "expert_tensor_parallel": 1})";
         CHECK(lists(written_job(format, experts), "field.expert_tensor_parallel"));
