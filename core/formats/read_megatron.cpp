@@ -193,10 +193,13 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
     else if (defaults.silent && in.has("cross_entropy_loss_fusion"))
         in.job["loss"] = "plain";
     const auto layers = in.text("transformer_impl", "transformer_engine");
-    if (layers == "local") in.job["transformer_engine"] = "off";
+    if (layers == "local") {
+        in.job["transformer_engine"] = "off";
+        if (!in.job.contains("attention")) in.job["attention"] = "plain";  // get_gpt_layer_local_spec: DotProductAttention
+    }
     if (in.on("moe_grouped_gemm", "grouped_gemm"))
         in.job["grouped_gemm"] = "on";
-    else if (defaults.silent && in.has("moe_grouped_gemm"))
+    else if (defaults.silent ? in.has("moe_grouped_gemm") : in.has("num_experts"))
         in.job["grouped_gemm"] = "off";
     const auto off = [&](const char* no, const char* yes, const char* field) {
         if (in.on(no, field) || (in.has(yes) && !in.on(yes, field))) in.job[field] = "off";
