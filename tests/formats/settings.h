@@ -74,4 +74,17 @@ inline std::set<std::string> left_out_fields(const Export& made) {
     return fields;
 }
 
+// A written file as the page takes it apart: a list of lists is a setting of each of them.
+inline Json entries_of(const Export& made) {
+    Json entries = Json::array();
+    for (const auto& [key, value] : made.settings) {
+        if (!value.is_array() || value.empty() || !value[0].is_array()) {
+            entries.push_back({{"key", key}, {"value", value}});
+            continue;
+        }
+        for (std::size_t i = 0; i < value.size(); ++i) entries.push_back({{"key", key + "." + std::to_string(i)}, {"value", value[i]}});
+    }
+    return entries;
+}
+
 }  // namespace fourfold::tests

@@ -25,12 +25,10 @@ bool is_idle(const std::string& field, const Plan& plan) {
 
 // What import_plan() reads of it.
 Json read_back(const Export& made) {
-    Json entries = Json::array();
-    for (const auto& [key, value] : made.settings) entries.push_back({{"key", key}, {"value", value}});
     const bool script = made.text.starts_with("#!") || made.text.find('=') < made.text.find('\n');
     const bool is_toml = made.text.starts_with("[");
     return tests::read_answer(script && !is_toml ? Json{{"text", made.text}, {"set", Json::object()}}
-                                                 : Json{{"entries", entries}, {"set", Json::object()}});
+                                                 : Json{{"entries", tests::entries_of(made)}, {"set", Json::object()}});
 }
 
 constexpr const char* kPerStage = "parallelism.pipeline_parallel_layers_per_stage";
