@@ -14,6 +14,7 @@ constexpr double kOtherCard = 0.1;  // of the card
 constexpr double kOthers = 0.05;    // of the card: other programs, and no driver
 constexpr double kPieces = 0.02;    // of the card, reserved and free: in pieces
 constexpr double kSameSize = 0.02;  // of an item
+constexpr double kMuchMore = 1.3;   // of what is counted: more than an estimate is off
 constexpr std::size_t kPartsNamed = 3;
 
 bool is_other(double capacity, const Counted& counted) { return std::abs(capacity - counted.card_bytes) > kOtherCard * counted.card_bytes; }
@@ -89,15 +90,23 @@ class Judge {
             if (held_by_others()) say(Text("read_run.verdict.others").with("bytes", others()));
             return;
         }
-        if (own_cause() != nullptr) return;
+        const double held = death_.allocated;
+        const bool is_another = held > kMuchMore * counted_->total_bytes;
+        if (own_cause() != nullptr) {
+            if (is_another) say(more_than_counted("another_run", held + std::max(0.0, death_.tried)));
+            return;
+        }
         if (death_.allocated < 0 || death_.tried < 0) return cause("unknown", Text("read_run.verdict.fits"));
         const double needed = death_.allocated + death_.tried;
         if (needed > counted_->total_bytes)
-            cause("counted_less", Text("read_run.verdict.counted_less")
-                                      .with("needed", needed)
-                                      .with("share", needed / std::max(1.0, counted_->total_bytes) - 1));
+            cause("counted_less", more_than_counted(is_another ? "another_run" : "counted_less", needed));
         else
             cause("unknown", Text("read_run.verdict.earlier").with("needed", needed));
+    }
+
+    // needed: at least
+    Text more_than_counted(std::string_view verdict, double needed) const {
+        return Text("read_run.verdict", verdict).with("needed", needed).with("share", needed / std::max(1.0, counted_->total_bytes) - 1);
     }
 
     void say_parts() {
@@ -109,7 +118,8 @@ class Judge {
         }
         if (!parts.empty()) say(Text("read_run.verdict.parts").with("stage", counted_->stage + 1).with("parts", std::move(parts)));
         say_what_was_tried(items);
-        if (!counted_->change.is_null())
+        const bool is_whole_help = verdict_.cause == std::string_view("fragmented");  // the plan need not change
+        if (!counted_->change.is_null() && !is_whole_help)
             say(Text("read_run.verdict.change").with("change", counted_->change).with("saved", counted_->saved_bytes));
     }
 

@@ -199,6 +199,17 @@ TEST_CASE("what it means that memory ran out") {
     CHECK(cause("CUDA out of memory. Tried to allocate 8.00 GiB (GPU 0; 39.59 GiB total capacity;", plan()) == "other_card");
     CHECK(cause("CUDA error: out of memory", plan()) == "unknown");
     CHECK(read(kNew)["cause"] == "fragmented");
+    // Pieces would have held it: the plan need not change. It held 72.5 where 37.9 are counted: that is said before any change.
+    CHECK_FALSE(says(read(kNew, plan(70, 74))["verdict"], "read_run.verdict.change"));
+    CHECK_FALSE(says(read(kNew, plan(70, 74))["verdict"], "read_run.verdict.another_run"));
+    const Json twice = read(kNew, plan(37.9, 45))["verdict"];
+    CHECK(first_id(twice, 2) == "read_run.verdict.fragmented");
+    CHECK(first_id(twice, 3) == "read_run.verdict.another_run");
+    CHECK_FALSE(says(twice, "read_run.verdict.change"));
+    const Json much = read(died("8.00", "70.00", "71.00", "5.00"), plan(50, 60))["verdict"];
+    CHECK(first_id(much, 2) == "read_run.verdict.another_run");
+    CHECK(much[2]["args"]["share"].get<double>() == doctest::Approx(0.56));
+    CHECK(first_id(much, 4) == "read_run.verdict.change");
     const std::string crowded =
         "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.00 GiB of which 1.00 GiB is free. Including "
         "non-PyTorch memory, this process has 30.00 GiB memory in use. Of the allocated memory 28.00 GiB is allocated by PyTorch, and 0.50 "
@@ -349,7 +360,7 @@ TEST_CASE("what is no log, and what is no request") {
         CHECK(problems({{"text", kNew}, {"counted", counted}}) == "counted type null -> null");
     }
     // a label of two changes has texts in it
-    Json both = plan();
+    Json both = plan(84, 88);
     both["change"]["label"] = json(R"({"id": "change.both", "args": {"first": {"id": "change.fused_loss"},
                                       "second": {"id": "change.tensor_parallel", "args": {"value": 2}}}})");
     CHECK(asked({{"text", kNew}, {"counted", both}})["verdict"].dump().find("change.both") != std::string::npos);

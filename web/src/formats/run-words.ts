@@ -65,7 +65,7 @@ export function otherGpus({ runs_text }: RunRead, { gpus }: Job): string[] {
 
 // What a run needed that died of memory, for each byte that is counted, where its log shows more than that; else 1.
 export function neededPerCounted({ verdict }: RunRead): number {
-    const share = verdict.find(({ id }) => id === 'read_run.verdict.counted_less')?.args?.share;
+    const share = verdict.find(({ id }) => /counted_less|another_run/.test(id))?.args?.share;
     return typeof share === 'number' ? 1 + share : 1;
 }
 
