@@ -187,6 +187,8 @@ void compare_time(const Steps& steps, const Counted& counted, std::vector<Text>&
                         .with("estimated", counted.step_seconds)
                         .with("low", counted.low_seconds)
                         .with("high", counted.high_seconds));
+    if (seconds < counted.low_seconds || seconds > counted.high_seconds)
+        texts.push_back(Text("read_run.verdict.outside").with("faster", Json(seconds < counted.low_seconds)));
 }
 
 }  // namespace

@@ -243,6 +243,10 @@ TEST_CASE("a run that went on is compared with its estimate") {
     const Json verdict = read(text, plan())["verdict"];
     CHECK(first_id(verdict) == "read_run.verdict.allocated");
     CHECK(said(verdict[1]) == R"(read_run.verdict.time {"count":1,"estimated":2.0,"high":2.2,"low":1.8,"measured":2.2})");
+    CHECK_FALSE(says(verdict, "read_run.verdict.outside"));  // 2.2 is its upper end
+    Json quick = plan();
+    quick["low_seconds"] = 2.3;
+    CHECK(said(read(text, quick)["verdict"][2]) == R"(read_run.verdict.outside {"faster":true})");
     Json other = plan();
     other["global_batch"] = 256;
     CHECK(first_id(read(text, other)["verdict"], 1) == "read_run.verdict.other_batch");
