@@ -168,7 +168,7 @@ Json import_answer(const Json& request, Problems& problems) {
     Json jobs = Json::array();
     std::vector<std::string> open;
     for (ReadJob& one : read->jobs) {
-        read_run_length(one.in);
+        read_run_length(one.in, read->format);
         for (const std::string& name : one.in.touched)
             if (std::find(open.begin(), open.end(), name) == open.end()) open.push_back(name);
         Json job = to_json(one.in);

@@ -45,8 +45,13 @@ std::optional<double> length_in(const Json& value, LengthUnit& unit) {
 }
 
 // Epochs of a data set, whose tokens no text says; and no default for a model's first training is the length of a fine-tuning run.
-bool counts_otherwise(const Import& in) {
-    return in.job.value("trained", "") == "lora" || std::any_of(in.entries.begin(), in.entries.end(), [](const Entry& entry) {
+// These count epochs where nothing is said: Transformers 3 (training_args.py, num_train_epochs), and with it what is built on its Trainer;
+// Axolotl (schemas/training.py, num_epochs) and torchtune (its recipes' epochs) likewise.
+constexpr std::string_view kCountEpochs[] = {"transformers", "llama-factory", "axolotl", "torchtune"};
+
+bool counts_otherwise(const Import& in, std::string_view format) {
+    const bool usual = std::find(std::begin(kCountEpochs), std::end(kCountEpochs), format) != std::end(kCountEpochs);
+    return usual || in.job.value("trained", "") == "lora" || std::any_of(in.entries.begin(), in.entries.end(), [](const Entry& entry) {
                const auto* const text = entry.value.get_ptr<const Json::string_t*>();
                return entry.key.ends_with("epochs") || (entry.key == "max_duration" && text != nullptr && text->ends_with("ep"));
            });
@@ -55,7 +60,7 @@ bool counts_otherwise(const Import& in) {
 }  // namespace
 
 // Where several are said the program stops at the first that it meets.
-void read_run_length(Import& in) {
+void read_run_length(Import& in, std::string_view format) {
     constexpr double kMostTokens = 1e16;
     const auto batch = in.job.find("global_batch"), sequence = in.job.find("sequence_length");
     if (in.job.contains("token_budget") || sequence == in.job.end() || !sequence->is_number()) return;
@@ -76,7 +81,7 @@ void read_run_length(Import& in) {
             break;
         }
     if (shortest == nullptr) {
-        if (!said && counts_otherwise(in)) in.job["token_budget"] = 0;
+        if (!said && counts_otherwise(in, format)) in.job["token_budget"] = 0;
         return;
     }
     in.job["token_budget"] = least;

@@ -5,7 +5,7 @@
 namespace fourfold {
 
 // Sets the job's token_budget where an entry names a length and the job what a step holds; to none where it is said in epochs of a data
-// set, or not at all and adapters are trained.
-void read_run_length(Import& in);
+// set, or not at all by a format of fine-tuning, or where adapters are trained.
+void read_run_length(Import& in, std::string_view format);
 
 }  // namespace fourfold

@@ -106,6 +106,7 @@ void read_zero_path(Import& in, std::string_view key) {
     if (stage < 0 && (path->ends_with(".json") || path->ends_with(".yaml"))) note_file(in, key);
     if (stage < 0) return in.mark(key, Fate::unknown);
     in.job["zero"] = kStages[stage];
+    note_file(in, key, Text("import_plan.note.file_name").with("zero", Text("choice.zero", kStages[stage])));
     if (says("nooffload") || says("withoutoffload") || (!says("offload") && !says("cpu"))) return;
     const bool weights = says("param") || says("model");
     if (!weights || says("all") || says("opt")) {
@@ -300,14 +301,14 @@ void read_frozen(Import& in, bool four, bool eight, std::string_view twice) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", four ? "load_in_4bit: experts" : "load_in_8bit: experts"));
 }
 
-void note_file(Import& in, std::string_view key) {
+void note_file(Import& in, std::string_view key, Text note) {
     const auto said = in.text(key, "");
     const Entry* entry = in.last(key);
     if (entry == nullptr) return;
     const std::string file = without_marks(said                       ? *said
                                            : entry->value.is_string() ? entry->value.get<std::string>()
                                                                       : dumped(entry->value));
-    in.notes.push_back(Text("import_plan.note.file").with("file", file.substr(0, 200)));
+    in.notes.push_back(note.with("file", file.substr(0, 200)));
 }
 
 void leave_batch(Import& in) {

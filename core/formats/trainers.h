@@ -69,7 +69,7 @@ void read_trainer_optimizer(Import& import, std::string_view key);
 void read_optimizer_class(Import& import, std::string_view key);
 void read_frozen(Import& import, bool four_bits, bool eight_bits, std::string_view scales_of_scales);
 // The setting names a file that is not here, and says the rest.
-void note_file(Import& import, std::string_view key);
+void note_file(Import& import, std::string_view key, Text note = "import_plan.note.file");
 // A setting that the program does not start without.
 void refuse_without(Import& import, std::string_view program, std::string_view key);
 // Two settings that the program does not take together.

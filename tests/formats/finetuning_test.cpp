@@ -146,6 +146,16 @@ TEST_CASE("the name of a DeepSpeed file says the stage, and whether and what wai
     CHECK(zero("ds_zero_stage_1.json") == R"(zero="optimizer" optimizer_offload=? weights_offload=?)");
     CHECK(zero("sft_stage2_zero3.json") == R"(zero="weights" optimizer_offload=? weights_offload=?)");
     CHECK(zero("mine.json") == "zero=? optimizer_offload=? weights_offload=?");
+    const auto notes = [](const char* path) {
+        return first_of(
+                   std::string("base_model = \"meta-llama/Llama-2-7b-hf\"\nsequence_len = 2048\nmicro_batch_size = 1\ndeepspeed = \"") +
+                   path + "\"\n")["notes"]
+            .dump();
+    };
+    CHECK(notes("ds_z3.json")
+              .find(R"({"args":{"file":"ds_z3.json","zero":{"id":"choice.zero.weights"}},"id":"import_plan.note.file_name"})") !=
+          std::string::npos);
+    CHECK(notes("mine.json").find("import_plan.note.file\"") != std::string::npos);
 }
 
 TEST_CASE("Axolotl: a batch is a copy's, FSDP in a list, matrices by an expression, what is refused") {

@@ -47,7 +47,15 @@ TEST_CASE("epochs of a data set, and adapters without a length, have no token bu
     for (const char* const unsaid : {"num_epochs = 4\n", "adapter = \"lora\"\nlora_r = 8\nlora_target_linear = true\n"})
         CHECK(axolotl(unsaid)["job"]["token_budget"] == 0);
     CHECK(!axolotl("num_epochs = 4\nmax_steps = 100\n")["job"].contains("token_budget"));  // until the GPUs say the batch
-    CHECK(!axolotl("")["job"].contains("token_budget"));
+    CHECK(axolotl("")["job"]["token_budget"] == 0);                                        // its own is an epoch
+    const auto trainer = [](const std::string& more) {
+        return first_of_script(
+            "deepspeed --num_gpus 8 train.py --deepspeed ds_z3.json --model_name_or_path meta-llama/Llama-2-7b-hf "
+            "--per_device_train_batch_size 4 --gradient_accumulation_steps 4 --model_max_length 2048 --bf16 True " +
+            more + "\n")["job"];
+    };
+    CHECK(trainer("")["token_budget"] == 0);  // TrainingArguments' own are three epochs
+    CHECK(trainer("--max_steps 100")["token_budget"] == 100.0 * 128 * 2'048);
 }
 
 TEST_CASE("of several lengths of a run the first that it meets ends it") {
