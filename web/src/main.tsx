@@ -153,13 +153,13 @@ const exportPlan: Core['exportPlan'] = async (job) => (await import('./formats/r
 const measure: Core['measure'] = async (text, said) => (await import('./formats/reader')).measure(text, said);
 
 function drawApp(page: Page, { actions }: Store, { estimates, searches, placing, prover, market, phaser }: Cores): void {
-    const { importConfig, estimate, rank } = estimates;
+    const { importConfig, estimate, alternatives, rank } = estimates;
     document.documentElement.lang = page.language;
     render(
         <App
             page={page}
             act={actions}
-            asks={{ importConfig, estimate, rank, exportPlan }}
+            asks={{ importConfig, estimate, alternatives, rank, exportPlan }}
             timeline={estimates.timeline}
             calibrate={searches.calibrate}
             placing={placing}

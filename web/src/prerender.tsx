@@ -73,7 +73,7 @@ export async function prerender(core: Fourfold): Promise<Prerendered> {
             <App
                 page={page}
                 act={act}
-                asks={{ importConfig: never, exportPlan: never, estimate: never, rank: never }}
+                asks={{ importConfig: never, exportPlan: never, estimate: never, alternatives: never, rank: never }}
                 timeline={never}
                 calibrate={never}
                 placing={{ measure: never, placers: [], exportPlan: never }}

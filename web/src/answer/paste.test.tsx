@@ -16,8 +16,9 @@ function shown(answer: Imported, start = '', found = unknown) {
     const use = vi.fn();
     const close = vi.fn();
     const importConfig = vi.fn(async (_: string) => answer);
-    const importPlan = vi.fn(async (_: unknown) => script);
+    const importPlan = vi.fn(async ({ text }: { text?: string }) => (text?.startsWith('[Rank') ? noRun : script) as Answers['import_plan']);
     const run = vi.fn();
+    const compare = vi.fn();
     const measure = vi.fn();
     const readRun = vi.fn(async (text: string) => (text.includes('iteration') ? printed : noRun));
     const findModels = vi.fn(async (_: unknown) => found);
@@ -29,6 +30,7 @@ function shown(answer: Imported, start = '', found = unknown) {
         run,
         measure,
         close,
+        compare,
         faster: () => 'is there a faster one',
         useKnown: vi.fn(),
     };
@@ -50,6 +52,7 @@ test('the log of a run that ended otherwise is answered as a log', async () => {
         run: vi.fn(),
         measure: vi.fn(),
         close: vi.fn(),
+        compare: vi.fn(),
         faster: () => '',
         useKnown: vi.fn(),
     };
@@ -163,6 +166,7 @@ test('a launch script that asks nothing more is handed on', async () => {
         useCards: vi.fn(),
         use: vi.fn(),
         measure: vi.fn(),
+        compare: vi.fn(),
         faster: () => null,
         useKnown: vi.fn(),
         close: vi.fn(),
@@ -176,15 +180,33 @@ test('a launch script that asks nothing more is handed on', async () => {
 });
 
 test('what a run printed is told in place, and becomes measured runs', async () => {
-    const { find, measure, importPlan, names, text, use } = shown(imported);
+    const { find, measure, names, text, use } = shown(imported);
     write(find('textbox', 'The text of the file'), '[Rank 0] iteration 1');
     await vi.waitFor(() => expect(text()).toContain('What the run printed'));
-    expect(importPlan).not.toHaveBeenCalled();
     expect(text()).toContain('Fourfold estimates');
     expect(names('button')).not.toContain('Use this model'); // it would do nothing
     tap(find('button', 'Use as measured runs'));
     expect(measure).toHaveBeenCalledWith(printed.runs_text);
     expect(use).not.toHaveBeenCalled();
+});
+
+test('of a script with what it printed below it, the run printed is compared with the script, and can be used', async () => {
+    const [plan] = script.jobs;
+    if (!plan) throw new Error('no run');
+    const ready = { ...plan, asked: [], keys: [] };
+    const { find, compare, importPlan, run, text } = shown(imported);
+    const against = { ...pageOf(), job: { ...pageOf().job, gpus: 9 }, script: true };
+    compare.mockResolvedValue({ run: { ...printed, verdict: [] }, against, times: 1.5 });
+    importPlan.mockResolvedValue({ ...script, jobs: [ready] });
+    write(find('textbox', 'The text of the file'), 'torchrun x.py\n[Rank 0] iteration 1');
+    await vi.waitFor(() => expect(text()).toContain('Compared with the run that the script beside it starts'));
+    expect(text()).toContain(' 9 × ');
+    expect(text()).toContain('This starts pretrain_gpt.py');
+    expect(compare).toHaveBeenCalledWith(ready, 'torchrun x.py\n[Rank 0] iteration 1', printed);
+    find('button', 'Use this run')
+        .closest('form')
+        ?.dispatchEvent(new Event('submit', { cancelable: true }));
+    expect(run).toHaveBeenCalledWith(ready);
 });
 
 test('the id of a repository: its config comes after a click and is read as if it had been pasted', async () => {

@@ -4,7 +4,7 @@ import type { Answers, FoundModel, Imported, ImportedPlan, RunRead } from '../co
 import type { Core } from '../core/client';
 import { format } from '../format/format';
 import { isLog } from '../formats/is-log';
-import { type Against, type Cards, RunFound } from '../formats/run-door';
+import { type Against, type Cards, type Compared, RunFound } from '../formats/run-door';
 import { type Script, ScriptReport } from '../formats/script';
 import { type Also, Unsaid, withAlso } from '../formats/unsaid';
 import { problemText } from '../shared/names';
@@ -16,6 +16,7 @@ import { FromHub } from './hub';
 import { repositoryOf, sameRepository } from './hub-id';
 
 export type Importing = Pick<Core, 'importConfig' | 'importPlan' | 'findModels'> & { readRun(text: string): Promise<Answers['read_run']> };
+type Refused = Extract<Answers['import_plan'], { ok: false }>;
 type Config = Extract<Imported, { ok: true }>;
 
 interface Props {
@@ -23,7 +24,8 @@ interface Props {
     importing: Importing;
     use(model: Config): void;
     run(plan: ImportedPlan): void;
-    faster(plan: ImportedPlan, script: Script): ComponentChildren; // what is said of a run that is whole
+    compare(plan: ImportedPlan, text: string, run: RunRead): Promise<Compared>; // what a script's run printed, with that run
+    faster(plan: ImportedPlan, script: Script, times?: number): ComponentChildren; // what is said of a run that is whole
     page: Pick<Page, 'job' | 'catalog'>;
     against: Against; // what a run's lines are compared with
     measure(runs: string): void;
@@ -42,17 +44,21 @@ const isConfig = (text: string): boolean =>
 const NEEDED = ['model', 'gpus', 'sequence_length'];
 const isWhole = ({ asked, keys }: ImportedPlan): boolean =>
     asked.length === 0 && !keys.some(({ fate, fields }) => fate === 'open' && fields.some((field) => NEEDED.includes(field)));
-type Found = Imported | Answers['import_plan'] | RunRead;
+type Found = Imported | Refused | Script | RunRead;
 const isScript = (result: Found): result is Script => 'jobs' in result;
 const isRun = (result: Found): result is RunRead => 'printers' in result;
 const isPrinted = (result: Found): boolean => isRun(result) || (!result.ok && isLog(result)); // there is nothing to use
 
-// What the text is: a model's config, what a run printed, else something that starts one.
+// What the text is: a model's config, what a run printed, something that starts one; or that with what it printed below it.
 async function readText(text: string, set: { [name: string]: string }, importing: Importing): Promise<Found> {
     if (isConfig(text)) return importing.importConfig(text);
     const run = await importing.readRun(text);
-    if (isLog(run) || text.length > MAX_CONFIG) return run;
-    return importing.importPlan({ text, set: Object.fromEntries(Object.entries(set).filter(([, value]) => !isEmpty(value))) });
+    if (text.length > MAX_CONFIG || (isLog(run) && !run.ok)) return run;
+    const script = await importing.importPlan({
+        text,
+        set: Object.fromEntries(Object.entries(set).filter(([, value]) => !isEmpty(value))),
+    });
+    return run.ok ? (script.ok ? { ...script, run } : run) : script;
 }
 
 // The hub says a name where the config itself says none.
@@ -132,7 +138,25 @@ function useKnownModel(repository: string | null, findModels: Core['findModels']
     return known.of === repository ? known.model : undefined;
 }
 
-export function PasteDialog({ start, importing, use, run, page, against, measure, useCards, faster, useKnown, close }: Props) {
+// What the run of a whole script printed, against what is counted for it. undefined: there is nothing, null: it is being worked out.
+function useCompared(script: Script | null, plan: ImportedPlan | undefined, text: string, compare: Props['compare']) {
+    const [done, finish] = useState<{ of: ImportedPlan; found: Compared } | null>(null);
+    const run = script?.run;
+    useEffect(() => {
+        if (!plan || !run) return;
+        let stale = false;
+        const take = (found: Compared): void => void (stale || finish({ of: plan, found }));
+        compare(plan, text, run).then(take, () => take({ run, against: null, times: 1 }));
+        return () => {
+            stale = true;
+        };
+    }, [plan, run]);
+    if (!plan || !run) return undefined;
+    return done?.of === plan ? done.found : null;
+}
+
+export function PasteDialog(props: Props) {
+    const { start, importing, use, run, page, against, measure, useCards, compare, faster, useKnown, close } = props;
     const dialog = useRef<HTMLDialogElement>(null);
     const field = useRef<HTMLTextAreaElement>(null);
     const [text, setText] = useState(start);
@@ -164,7 +188,9 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
     const script = result !== null && isScript(result) ? result : null;
     const read = script?.jobs[chosen] ?? script?.jobs[0];
     const plan = useMemo(() => read && withAlso(read, also), [read, also]);
+    const compared = useCompared(script, plan && isWhole(plan) ? plan : undefined, text, compare);
     const usable = link !== null || (plan ? isWhole(plan) : result?.ok === true && !isRun(result));
+    const printed = result && isRun(result) ? result : script?.run;
     const submit = (): void => {
         if (link !== null) location.assign(link);
         else if (plan && usable) run(plan);
@@ -238,7 +264,8 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
                         />
                     )}
                     {came !== '' && <p class="note">{say('hub.came', { repository: came })}</p>}
-                    {result && isRun(result) && <RunFound {...{ run: result, page, against, measure, useCards }} />}
+                    {compared === null && <p class="note">{say('later.coming')}</p>}
+                    {printed && compared !== null && <RunFound {...{ run: printed, page, against, measure, useCards, ...compared }} />}
                     {result && !isScript(result) && !isRun(result) && <Report result={result.ok ? named(result, came) : result} />}
                     {script && (
                         <ScriptReport
@@ -249,7 +276,7 @@ export function PasteDialog({ start, importing, use, run, page, against, measure
                             answer={(name, value) => setSet({ ...set, [name]: value })}
                             also={read && <Unsaid page={page} plan={read} also={also} answer={setAlso} />}
                         >
-                            {plan && usable && faster(plan, script)}
+                            {plan && usable && compared !== null && faster(plan, script, compared?.times)}
                         </ScriptReport>
                     )}
                 </div>

@@ -15,6 +15,7 @@ interface Props {
     page: Page;
     plan: ImportedPlan;
     script: Script;
+    times?: number; // bytes that the run needed, by what it printed, for each one that is counted
     asks: Asks;
 }
 
@@ -49,20 +50,20 @@ function Changes({ catalog, found }: { catalog: Catalog; found: Found }) {
 }
 
 // "Your script: 41 s. On the same GPUs: 33 s. Copy the changes."
-export function Faster({ page, plan, script, asks }: Props) {
+export function Faster({ page, plan, script, times, asks }: Props) {
     const [found, setFound] = useState<Found | null>(null);
     useEffect(() => {
         let stale = false;
         setFound(null);
         const job = request(jobOfScript(page.job, page.catalog, plan));
-        Promise.all([findFaster(job, { ...plan, format: script.format }, page.catalog, asks), fetchWords('formats')]).then(
+        Promise.all([findFaster(job, { ...plan, format: script.format }, page.catalog, asks, times), fetchWords('formats')]).then(
             ([answer]) => !stale && setFound(answer),
             () => !stale && setFound(NOTHING), // the page says so: a crash has its own notice
         );
         return () => {
             stale = true;
         };
-    }, [plan]);
+    }, [plan, times]);
     if (!found) return <p class="note">{say('paste.faster.coming')}</p>;
     const { own, problems, best, changes } = found;
     if (!own && problems.length === 0) return null;

@@ -2,11 +2,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import { fetchWords, say } from '../words/words';
 
+export type { Compared, Compares } from './compared';
 export type { Against } from './run-report';
 export type { Cards } from './run-words';
 
 type Report = typeof import('./run-report');
 let fetched: Report | undefined;
+
+export const comparedWith: typeof import('./compared').comparedWith = async (...given) =>
+    (await import('./compared')).comparedWith(...given);
 
 export function RunFound(props: Parameters<Report['RunReport']>[0]) {
     const [report, draw] = useState(fetched);

@@ -16,8 +16,8 @@ import {
 } from './run-words';
 
 // What a run printed, and what it means for the plan of the page.
-// The page whose run it is compared with; null: with none.
-export type Against = Pick<Page, 'job' | 'catalog' | 'alternatives' | 'answer'> | null;
+// The page whose run it is compared with, or that as the script of the same text sets it; null: with none.
+export type Against = (Pick<Page, 'job' | 'catalog' | 'alternatives' | 'answer'> & { script?: true }) | null;
 
 interface Props {
     run: RunRead;
@@ -35,7 +35,9 @@ export function RunReport({ run, against, page, measure, useCards }: Props) {
     return (
         <div class="imported">
             <h3>{run.ended !== null ? say('run.died') : say('run.ran')}</h3>
-            <p class="note">{against ? say('run.against', againstArgs(against)) : say('run.not_compared')}</p>
+            <p class="note">
+                {against ? say('run.against', { ...againstArgs(against), script: against.script === true }) : say('run.not_compared')}
+            </p>
             {[
                 ...cardTexts(run, page, against !== null),
                 ...(against ? otherGpus(run, against.job) : []),

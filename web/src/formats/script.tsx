@@ -1,10 +1,10 @@
 import './script.css';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Answers, ImportedKey, ImportedPlan, KeyFate } from '../core/api';
+import type { Answers, ImportedKey, ImportedPlan, KeyFate, RunRead } from '../core/api';
 import { isSaid, say, tell } from '../words/words';
 
-export type Script = Extract<Answers['import_plan'], { ok: true }>;
+export type Script = Extract<Answers['import_plan'], { ok: true }> & { run?: RunRead }; // what it printed stands below it
 
 interface Props {
     script: Script;

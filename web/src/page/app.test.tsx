@@ -10,7 +10,7 @@ function given(page: Page) {
     return {
         page,
         act: spies(),
-        asks: { importConfig: never, exportPlan: never, estimate: never, rank: never },
+        asks: { importConfig: never, exportPlan: never, estimate: never, alternatives: never, rank: never },
         timeline: never,
         calibrate: never,
         placing: { measure: never, placers: [], exportPlan: never },

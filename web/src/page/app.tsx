@@ -19,7 +19,7 @@ import { Notices } from './notices';
 interface Props {
     page: Page;
     act: Actions;
-    asks: Pick<Core, 'importConfig' | 'estimate' | 'rank' | 'exportPlan'>; // for what one dialog asks
+    asks: Pick<Core, 'importConfig' | 'estimate' | 'alternatives' | 'rank' | 'exportPlan'>; // for what one dialog asks
     timeline: Core['timeline'];
     calibrate: Core['calibrate'];
     placing: Placing;

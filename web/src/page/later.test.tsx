@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { answeredOf, goodOf } from '../shared/test-data';
+import { answeredOf, goodOf, refusalOf } from '../shared/test-data';
 import { fresh, show, spies, tap } from '../shared/test-view';
 import { withConfig } from '../state/state';
 import { LaterOwnGpu, LaterPaste } from './later';
 
-const { readRun } = vi.hoisted(() => ({ readRun: vi.fn() }));
-vi.mock('../formats/reader', async (original) => ({ ...(await original<typeof import('../formats/reader')>()), readRun }));
+const { readRun, importPlan } = vi.hoisted(() => ({ readRun: vi.fn(), importPlan: vi.fn() }));
+vi.mock('../formats/reader', async (original) => ({ ...(await original<typeof import('../formats/reader')>()), readRun, importPlan }));
 afterEach(() => history.replaceState(null, '', location.pathname));
 
 const { page, answer } = answeredOf('llama-70b-64-h100');
@@ -52,7 +52,7 @@ test('the dialog opens with its text, and what it found becomes the job', async 
         <LaterPaste
             page={{ ...page, pasting }}
             act={doing}
-            asks={{ importConfig: async () => imported, exportPlan: vi.fn(), estimate: vi.fn(), rank: vi.fn() }}
+            asks={{ importConfig: async () => imported, exportPlan: vi.fn(), estimate: vi.fn(), alternatives: vi.fn(), rank: vi.fn() }}
         />
     );
     const { again, all, find } = show(drawn(null));
@@ -68,7 +68,8 @@ test('the dialog opens with its text, and what it found becomes the job', async 
 
 test('a log is compared with the run that the address names, never with the example of the page; its cards can be used', async () => {
     readRun.mockResolvedValue(goodOf('read_run', 'run-cards'));
-    const asks = { importConfig: vi.fn(), exportPlan: vi.fn(), estimate: vi.fn(), rank: vi.fn() };
+    importPlan.mockResolvedValue(refusalOf('run-unknown'));
+    const asks = { importConfig: vi.fn(), exportPlan: vi.fn(), estimate: vi.fn(), alternatives: vi.fn(), rank: vi.fn() };
     const doing = spies();
     const log = () => show(<LaterPaste page={{ ...page, pasting: { text: '| NVIDIA-SMI' } }} act={doing} asks={asks} />);
     history.replaceState(null, '', '?lang=en');
@@ -80,4 +81,20 @@ test('a log is compared with the run that the address names, never with the exam
     history.replaceState(null, '', '?lang=en&model=llama-3.1-8b');
     await expect.poll(log().text).toContain('Compared with the run that this page shows');
     expect(readRun.mock.lastCall?.[0].counted).toMatchObject({ total_bytes: answer.total_bytes });
+});
+
+test('a log below its script is compared with the run of the script, whatever the page shows', async () => {
+    const script = goodOf('import_plan', 'import-script');
+    const plans = script.jobs.map((plan) => ({ ...plan, asked: [], keys: [], job: { ...plan.job, gpus: 128 } }));
+    readRun.mockResolvedValue(goodOf('read_run', 'run-died'));
+    importPlan.mockResolvedValue({ ...script, jobs: plans });
+    const estimate = vi.fn(async (_: unknown) => ({ ...answer, total_bytes: 5, job: { ...answer.job, gpus: 128 } }));
+    const alternatives = vi.fn(async (_: unknown) => goodOf('alternatives', 'alternatives-70b'));
+    const asks = { importConfig: vi.fn(), exportPlan: vi.fn(), estimate, alternatives, rank: vi.fn(never) };
+    history.replaceState(null, '', '?lang=en&model=llama-3.1-8b');
+    const shown = show(<LaterPaste page={{ ...page, pasting: { text: 'torchrun x.py\nOutOfMemoryError' } }} act={spies()} asks={asks} />);
+    await expect.poll(shown.text).toContain('on 128 × ');
+    expect(estimate.mock.calls[0]?.[0]).toMatchObject({ gpus: 128 });
+    expect(alternatives.mock.calls[0]?.[0]).toMatchObject({ gpus: 128 });
+    expect(readRun.mock.lastCall?.[0].counted).toMatchObject({ total_bytes: 5, gpus: 128 });
 });

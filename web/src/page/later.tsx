@@ -49,7 +49,7 @@ export function LaterOwnGpu(props: Parameters<More['OwnGpu']>[0]) {
 interface PasteProps {
     page: Page;
     act: Actions;
-    asks: Pick<Core, 'importConfig' | 'estimate' | 'rank' | 'exportPlan'>;
+    asks: Pick<Core, 'importConfig' | 'estimate' | 'alternatives' | 'rank' | 'exportPlan'>;
 }
 
 export function LaterPaste({ page, act, asks }: PasteProps) {
@@ -70,8 +70,15 @@ export function LaterPaste({ page, act, asks }: PasteProps) {
                 findModels: more.findModels,
                 readRun: (text) => more.readRun({ text, counted }),
             }}
-            faster={(plan, script) => (
-                <more.Faster page={page} plan={plan} script={script} asks={{ ...asks, importPlan: more.importPlan }} />
+            compare={(plan, text, run) => more.comparedWith(plan, text, run, page, asks)}
+            faster={(plan, script, times) => (
+                <more.Faster
+                    page={page}
+                    plan={plan}
+                    script={script}
+                    {...(times && { times })}
+                    asks={{ ...asks, importPlan: more.importPlan }}
+                />
             )}
             page={page}
             against={counted && page}

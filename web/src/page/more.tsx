@@ -19,6 +19,7 @@ export { PasteDialog } from '../answer/paste';
 export { countedOf } from '../formats/counted';
 export { Faster } from '../formats/faster';
 export { findModels, importPlan, readRun } from '../formats/reader';
+export { comparedWith } from '../formats/run-door';
 export { jobOfScript } from '../formats/script-job';
 export { OwnGpu } from '../gpus/own-gpu';
 export { Detail } from './detail';

@@ -1275,7 +1275,7 @@ export interface Words {
     'cli.script.no_start': { name: string; count: number };
     'run.died': null;
     'run.ran': null;
-    'run.against': { model: string; gpus: number; gpu: string; tokens: number };
+    'run.against': { script: string | boolean; model: string; gpus: number; gpu: string; tokens: number };
     'run.not_compared': null;
     'run.cards': { count: number; gpu: string; other: string | boolean };
     'run.use_cards': { count: number; gpu: string };
