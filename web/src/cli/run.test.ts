@@ -271,22 +271,27 @@ test('what the written file needs where it runs is told, where that is too much'
     expect((await call('export job.json --to nanotron --framework megatron-2025')).err).not.toContain('As nanotron');
 });
 
-test('a plan is searched for what reads the file, unless the job says otherwise', async () => {
-    const asks = async (command: string): Promise<unknown> => {
-        asked = [];
-        await call(command);
-        return JSON.parse(asked[0]?.[1] ?? '');
-    };
-    const job = { gpus: 16, zero: 'none' };
-    expect(await asks('export job.json --to accelerate')).toEqual({ framework: 'transformers', ...job });
+test('a plan that does not fit where the file is read, or that it cannot say, makes room for one that is found there, and that is said', async () => {
+    const [fits, file] = [goodOf('estimate', 'default'), goodOf('export_plan', 'export-deepspeed')];
+    const other = { ...fits, job: { ...fits.job, tensor_parallel: 2 } };
+    const says = (text: string, left_out: readonly unknown[] = []) => ({ ...file, text, left_out });
+    const pipeline = { id: 'export_plan.field', args: { field: { id: 'field.pipeline_parallel' }, value: 8 } };
+    answers.estimate = (job: string) => (JSON.parse(job).pipeline_parallel === 1 ? other : fits);
+    const lacking = (job: string) => (JSON.parse(job).tensor_parallel === 2 ? says('the other') : says('the one shown', [pipeline]));
+    answers.export_plan = lacking;
+    const told = await call('export job.json --to deepspeed');
+    expect(told.out).toBe('the other\n');
+    expect(told.err).toContain('This file is another plan than the one that Fourfold shows for this run: DeepSpeed cannot');
+    const jobs = asked.filter(([name]) => name === 'estimate').map(([, text]) => JSON.parse(text));
+    expect(jobs[0]).toEqual({ gpus: 16, zero: 'none' }); // as "fit" asks
     const degrees = { tensor_parallel: 1, context_parallel: 1, pipeline_parallel: 1 };
-    expect(await asks('export job.json --to deepspeed')).toEqual({ framework: 'pytorch', ...degrees, ...job });
-    expect(await asks('export job.json --to deepspeed --framework megatron-deepspeed --tp 2')).toEqual({
-        ...job,
-        ...degrees,
-        framework: 'megatron-deepspeed',
-        tensor_parallel: 2,
-    });
+    expect(jobs).toContainEqual({ gpus: 16, zero: 'none', framework: file.framework, ...degrees });
+    asked = [];
+    await call('export job.json --to deepspeed --tp 2');
+    const kept = asked.filter(([name]) => name === 'estimate').map(([, text]) => JSON.parse(text));
+    expect(kept).toContainEqual({ gpus: 16, zero: 'none', framework: file.framework, ...degrees, tensor_parallel: 2 });
+    answers.export_plan = says('the one shown');
+    expect((await call('export job.json --to deepspeed')).err).not.toContain('another plan');
 });
 
 test('the list for people has one of the plans that differ only in their chunks', async () => {

@@ -11,7 +11,7 @@ test('the plan shown is asked for, and its script opens', async () => {
     const { all, find } = show(<Launch page={page} answer={answer} asks={{ exportPlan, estimate }} />);
     const button = find('button', 'Launch flags');
     tap(button);
-    await expect.poll(() => all('dialog').length).toBe(1);
+    await expect.poll(() => (all('dialog')[0] as HTMLDialogElement | undefined)?.open).toBe(true);
     expect(exportPlan).toHaveBeenCalledWith(answer.job);
     expect(find('heading', 'Launch flags for Megatron-LM')).toBeTruthy();
     tap(find('button', 'Close'));

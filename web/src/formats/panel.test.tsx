@@ -69,6 +69,19 @@ test('what a file leaves out is what its framework does then', async () => {
     await vi.waitFor(() => expect(other.text()).toContain('As Megatron-LM runs it, this plan does not fit: '));
 });
 
+test('a plan that does not fit where the file runs makes room for one that is found there, and that is said', async () => {
+    const fits = goodOf('estimate', 'llama-70b-64-h100');
+    const estimate = vi.fn<Core['estimate']>(async ({ tensor_parallel }) =>
+        tensor_parallel === undefined ? goodOf('estimate', 'does-not-fit') : fits,
+    );
+    const exportPlan = vi.fn<Core['exportPlan']>(async () => ({ ...goodOf('export_plan', 'export-nanotron'), text: 'the other' }));
+    const { text, find } = shown({ format: 'nanotron', framework: 'nanotron' }, exportPlan, estimate);
+    await vi.waitFor(() => expect(find('region', 'The file').textContent).toBe('the other'));
+    expect(exportPlan).toHaveBeenCalledWith({ ...fits.job, format: 'nanotron' });
+    expect(text()).toContain('another plan than the one that Fourfold shows');
+    expect(text()).toContain('As nanotron runs it, this plan fits: ');
+});
+
 test('it is copied and saved whole', async () => {
     const copied = vi.spyOn(navigator.clipboard, 'writeText').mockImplementation(async () => {});
     const saved: string[] = [];

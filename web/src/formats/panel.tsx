@@ -1,13 +1,16 @@
 import '../shared/dialog.css';
 import './formats.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Catalog, ConfigFormatRow, Estimate, Exported, ExportRequest, JobRequest, MegatronRelease } from '../core/api';
+import type { Catalog, ConfigFormatRow, Exported, ExportRequest, JobRequest, MegatronRelease } from '../core/api';
 import type { Core } from '../core/client';
 import { CopyButton } from '../shared/copy-button';
+import { wholePlan } from '../shared/plan-words';
 import { fileName, saveFile } from '../shared/save-file';
+import { request } from '../state/state';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
-import { asWritten, differs } from './as-written';
+import { planThere, type There } from './another-plan';
+import { differs } from './as-written';
 
 type Asked = Pick<ExportRequest, 'release'> & { format: ConfigFormatRow['id'] };
 
@@ -94,19 +97,36 @@ function Choice({ formats, row, asked, ask }: ChoiceProps) {
 }
 
 // The plan was worked out for the framework of the page, and a file cannot say all of a plan: what comes of it where this file runs.
-function There({ label, ...props }: Pick<Props, 'page' | 'job' | 'script' | 'asks'> & { label: string }) {
-    const { page, job, script } = props;
-    const [there, setThere] = useState<{ script: Exported; answer: Estimate } | null>(null);
+function Comes({
+    page,
+    job,
+    found: { there, other },
+    script,
+    label,
+}: Pick<Props, 'page' | 'job' | 'script'> & { found: There; label: string }) {
+    const plan = other && wholePlan(page.catalog, other.answer.job, other.answer.data_parallel);
+    const another = plan && <p>{say('formats.another', { label, plan })}</p>;
+    if (!there.ok || (!other && script.framework === job.framework && !(page.answer && differs(there, page.answer)))) return another;
+    const { class: fit, whole_bytes: used, card_bytes: card, time } = there;
+    return (
+        <>
+            {another}
+            <p class={fit === 'fits' ? undefined : 'wrong'}>{say('formats.there', { label, fit, used, card, time: time.step_seconds })}</p>
+        </>
+    );
+}
+
+// The file that is shown: of the plan shown or, once it is found, of another one for where the file runs.
+function useFound({ page, job, script, asks, asked }: Omit<Props, 'close'> & { asked: Asked }) {
+    const [found, setFound] = useState<{ of: Exported; found: There } | null>(null);
     useEffect(() => {
-        asWritten(page.catalog, props).then(
-            (answer) => answer.ok && setThere({ script, answer }),
+        planThere(page.catalog, { open: request(page.job), job, script, asked }, asks).then(
+            (one) => setFound({ of: script, found: one }),
             () => {}, // a crash has its own notice
         );
     }, [script]);
-    if (there?.script !== script) return null;
-    if (script.framework === job.framework && !(page.answer && differs(there.answer, page.answer))) return null;
-    const { class: fit, whole_bytes: used, card_bytes: card, time } = there.answer;
-    return <p class={fit === 'fits' ? undefined : 'wrong'}>{say('formats.there', { label, fit, used, card, time: time.step_seconds })}</p>;
+    const now = found?.of === script ? found.found : null;
+    return { found: now, file: now?.other?.script ?? script };
 }
 
 function LeftOut({ script: { left_out }, label }: { script: Exported; label: string }) {
@@ -129,7 +149,8 @@ export function ScriptPanel({ page, job, script: first, asks, close }: Props) {
     useEffect(() => dialog.current?.showModal(), []);
     const { asked, script, failed, ask } = useScript({ job, script: first, asks });
     const { config_formats: formats } = page.catalog;
-    const { text, yours, needs, format } = script;
+    const { found, file } = useFound({ page, job, script, asks, asked });
+    const { text, yours, needs, format } = file;
     const { label, ending } = rowOf(page.catalog, format);
     return (
         <dialog ref={dialog} class="dialog" aria-labelledby="formats-title" onClose={close}>
@@ -144,7 +165,7 @@ export function ScriptPanel({ page, job, script: first, asks, close }: Props) {
             )}
             {yours.length > 0 && <p>{say('formats.yours', { names: yours })}</p>}
             {needs && <p>{tell(needs)}</p>}
-            <There page={page} job={job} script={script} label={label} asks={asks} />
+            {found && <Comes page={page} job={job} script={file} found={found} label={label} />}
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by keyboard */}
             <section class="script" aria-label={say('formats.code')} tabIndex={0}>
                 <pre>{text}</pre>
@@ -155,7 +176,7 @@ export function ScriptPanel({ page, job, script: first, asks, close }: Props) {
                     {say('formats.save', { ending })}
                 </button>
             </p>
-            <LeftOut script={script} label={label} />
+            <LeftOut script={file} label={label} />
             <p class="acts end">
                 <button type="button" class="prime" onClick={() => dialog.current?.close()}>
                     {say('formats.close')}

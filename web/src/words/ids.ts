@@ -291,6 +291,7 @@ export interface Words {
     'formats.code': null;
     'formats.yours': { names: readonly string[] };
     'formats.there': { label: string; fit: string | boolean; used: number; card: number; time: number };
+    'formats.another': { label: string; plan: string };
     'formats.left_out': null;
     'formats.left_out_help': { label: string };
     'formats.copy': null;
