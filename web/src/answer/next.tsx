@@ -71,9 +71,10 @@ function Faster({ page, answer }: Props) {
     const now = Number(answer.job.gpus);
     const more = fitting.filter(({ gpus }) => gpus > now && gpus <= MANY_TIMES * now).at(-1);
     if (!more) return <Card href="#gpus" question={question} answer={say('next.see')} />;
-    // Beside the best plan on as many GPUs as now, of the same map: the one shown may be another.
-    const here = fitting.find(({ gpus }) => gpus === now)?.efficiency;
-    const note = !!here && say('next.each', { share: (more.efficiency ?? 0) / here });
+    // Beside the best plan on as many GPUs as now: of the map, or the one shown, whose time the reader sees, where that is faster.
+    const here = fitting.find(({ gpus }) => gpus === now);
+    const shown = answer.class === 'fits' ? answer.time.step_seconds : Number.POSITIVE_INFINITY;
+    const note = !!here && say('next.each', { share: (Math.min(here.step, shown) * now) / (more.step * more.gpus) });
     return <Card href="#gpus" question={question} answer={onGpus(more)} note={note} />;
 }
 
