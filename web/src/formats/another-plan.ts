@@ -2,7 +2,7 @@
 import type { Catalog, Estimate, Exported, ExportRequest, JobRefusal, JobRequest } from '../core/api';
 import { DEGREES } from '../state/state';
 import { asWritten } from './as-written';
-import { type Asks, fieldsIn } from './find-faster';
+import type { Asks } from './find-faster';
 
 // Where the file alone splits no model.
 const WHOLE: JobRequest = { tensor_parallel: 1, context_parallel: 1, pipeline_parallel: 1 };
@@ -19,7 +19,10 @@ export interface There {
     other: { answer: Estimate; script: Exported } | null; // another plan than the one shown, and its file
 }
 
-const saysDegrees = ({ left_out }: Exported): boolean => !fieldsIn(left_out).some((field) => DEGREES.some((one) => one === field));
+const saysDegrees = ({ left_out }: Exported): boolean => {
+    const texts = JSON.stringify(left_out);
+    return !DEGREES.some((field) => texts.includes(`"field.${field}"`));
+};
 
 const asOpen = (open: JobRequest, fields: JobRequest): JobRequest =>
     Object.fromEntries(Object.entries(fields).filter(([field]) => (open[field as keyof JobRequest] ?? 'auto') === 'auto'));

@@ -133,7 +133,7 @@ async function changesTo(own: Estimate, best: RankedPlan | null, row: ConfigForm
 }
 
 // The fields of a plan that texts of export_plan() name.
-export const fieldsIn = (left_out: readonly Text[]): string[] =>
+const fieldsIn = (left_out: readonly Text[]): string[] =>
     left_out.flatMap(({ args }) => {
         const field = args?.field;
         const id = field !== null && typeof field === 'object' && 'id' in field ? String(field.id) : '';

@@ -9,15 +9,16 @@ export type { Cards } from './run-words';
 type Report = typeof import('./run-report');
 let fetched: Report | undefined;
 
-export const comparedWith: typeof import('./compared').comparedWith = async (...given) =>
-    (await import('./compared')).comparedWith(...given);
+const fetchReport = () => import('./run-report');
+
+export const comparedWith: Report['comparedWith'] = async (...given) => (await fetchReport()).comparedWith(...given);
 
 export function RunFound(props: Parameters<Report['RunReport']>[0]) {
     const [report, draw] = useState(fetched);
     const [failed, fail] = useState(false);
     useEffect(() => {
         if (report) return;
-        Promise.all([import('./run-report'), fetchWords('run')]).then(
+        Promise.all([fetchReport(), fetchWords('run')]).then(
             ([module]) => {
                 fetched = module;
                 draw(module);

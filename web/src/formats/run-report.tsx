@@ -15,6 +15,8 @@ import {
     verdictTexts,
 } from './run-words';
 
+export { comparedWith } from './compared';
+
 // What a run printed, and what it means for the plan of the page.
 // The page whose run it is compared with, or that as the script of the same text sets it; null: with none.
 export type Against = (Pick<Page, 'job' | 'catalog' | 'alternatives' | 'answer'> & { script?: true }) | null;
