@@ -11,12 +11,14 @@ import { type Asked, type Done, FITS, refused } from './asked';
 import { asking } from './faster';
 
 // Where the file runs it may need more than the plan.
-function otherwise({ there, other }: There, counted: Estimate, { format }: Exported, catalog: Catalog): string[] {
+function otherwise({ there, other }: There, counted: Estimate, { format, framework }: Exported, catalog: Catalog): string[] {
     const label = catalog.config_formats.find(({ id }) => id === format)?.label ?? format;
     const another = other
         ? [say('formats.another', { label, plan: wholePlan(catalog, other.answer.job, other.answer.data_parallel) })]
         : [];
-    if (!there.ok || (!other && (there.class === 'fits' || !differs(there, counted)))) return another;
+    if (!there.ok) return another;
+    const isSame = !differs(there, counted) || (there.class === 'fits' && framework === counted.job.framework);
+    if (!other && isSame) return another;
     const { class: fit, whole_bytes: used, card_bytes: card, time } = there;
     return [...another, say('formats.there', { label, fit, used, card, time: time.step_seconds })];
 }

@@ -275,9 +275,10 @@ test('a plan that does not fit where the file is read, or that it cannot say, ma
     const [fits, file] = [goodOf('estimate', 'default'), goodOf('export_plan', 'export-deepspeed')];
     const other = { ...fits, job: { ...fits.job, tensor_parallel: 2 } };
     const says = (text: string, left_out: readonly unknown[] = []) => ({ ...file, text, left_out });
-    const pipeline = { id: 'export_plan.field', args: { field: { id: 'field.pipeline_parallel' }, value: 8 } };
+    const lacks = (field: string) => ({ id: 'export_plan.field', args: { field: { id: `field.${field}` }, value: 8 } });
     answers.estimate = (job: string) => (JSON.parse(job).pipeline_parallel === 1 ? other : fits);
-    const lacking = (job: string) => (JSON.parse(job).tensor_parallel === 2 ? says('the other') : says('the one shown', [pipeline]));
+    const lacking = (job: string) =>
+        JSON.parse(job).tensor_parallel === 2 ? says('the other') : says('the one shown', [lacks('pipeline_parallel')]);
     answers.export_plan = lacking;
     const told = await call('export job.json --to deepspeed');
     expect(told.out).toBe('the other\n');
@@ -290,6 +291,8 @@ test('a plan that does not fit where the file is read, or that it cannot say, ma
     await call('export job.json --to deepspeed --tp 2');
     const kept = asked.filter(([name]) => name === 'estimate').map(([, text]) => JSON.parse(text));
     expect(kept).toContainEqual({ gpus: 16, zero: 'none', framework: file.framework, ...degrees, tensor_parallel: 2 });
+    answers.export_plan = (job: string) => says(lacking(job).text, [lacks('zero')]); // neither can be said
+    expect((await call('export job.json --to deepspeed')).err).not.toContain('another plan');
     answers.export_plan = says('the one shown');
     expect((await call('export job.json --to deepspeed')).err).not.toContain('another plan');
 });

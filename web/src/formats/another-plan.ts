@@ -19,9 +19,11 @@ export interface There {
     other: { answer: Estimate; script: Exported } | null; // another plan than the one shown, and its file
 }
 
-const saysDegrees = ({ left_out }: Exported): boolean => {
+// How the plan splits the run.
+const SPLIT = [...DEGREES, 'expert_parallel', 'zero', 'schedule', 'virtual_stages', 'layout'];
+const saysSplit = ({ left_out }: Exported): boolean => {
     const texts = JSON.stringify(left_out);
-    return !DEGREES.some((field) => texts.includes(`"field.${field}"`));
+    return !SPLIT.some((field) => texts.includes(`"field.${field}"`));
 };
 
 const asOpen = (open: JobRequest, fields: JobRequest): JobRequest =>
@@ -35,10 +37,10 @@ export async function planThere(
 ): Promise<There> {
     const there = await asWritten(catalog, { job, script, asks });
     const { framework, format, text } = script;
-    if (!there.ok || (there.class === 'fits' && saysDegrees(script))) return { there, other: null };
+    if (!there.ok || (there.class === 'fits' && saysSplit(script))) return { there, other: null };
     const answer = await asks.estimate({ ...open, framework, ...(format === 'deepspeed' && asOpen(open, WHOLE)) } as JobRequest);
     if (!answer.ok || answer.class !== 'fits') return { there, other: null };
     const again = await asks.exportPlan({ ...answer.job, ...asked });
-    if (!again.ok || again.text === text) return { there, other: null };
+    if (!again.ok || again.text === text || (there.class === 'fits' && !saysSplit(again))) return { there, other: null };
     return { there: await asWritten(catalog, { job: answer.job, script: again, asks }), other: { answer, script: again } };
 }
