@@ -5,8 +5,7 @@ import { pinOf, request } from '../state/state';
 import type { Page } from '../store/page';
 import { countedOf } from './counted';
 import { readRun } from './reader';
-import type { Against } from './run-report';
-import { neededPerCounted } from './run-words';
+import { type Against, neededPerCounted } from './run-words';
 import { jobOfScript } from './script-job';
 
 export interface Compared {

@@ -3,8 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { fetchWords, say } from '../words/words';
 
 export type { Compared, Compares } from './compared';
-export type { Against } from './run-report';
-export type { Cards } from './run-words';
+export type { Against, Cards } from './run-words';
 
 type Report = typeof import('./run-report');
 let fetched: Report | undefined;

@@ -3,6 +3,7 @@ import { lineOf } from '../shared/answer-words';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
 import {
+    type Against,
     againstArgs,
     type Cards,
     cardsArgs,
@@ -18,9 +19,6 @@ import {
 export { comparedWith } from './compared';
 
 // What a run printed, and what it means for the plan of the page.
-// The page whose run it is compared with, or that as the script of the same text sets it; null: with none.
-export type Against = (Pick<Page, 'job' | 'catalog' | 'alternatives' | 'answer'> & { script?: true }) | null;
-
 interface Props {
     run: RunRead;
     against: Against;

@@ -28,6 +28,9 @@ export const numberRows = ({ numbers }: RunRead): string[][] =>
         one.rank === null ? '' : String(one.rank),
     ]);
 
+// The page whose run it is compared with, or that as the script of the same text sets it; null: with none.
+export type Against = (Pick<Page, 'job' | 'catalog' | 'alternatives' | 'answer'> & { script?: true }) | null;
+
 // The run that it is compared with.
 export const againstArgs = (against: { job: Job; catalog: Catalog }) => ({
     model: modelLabel(against),
