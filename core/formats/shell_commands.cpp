@@ -1,7 +1,10 @@
 // What a command of a script does: it sets a name, calls a function, starts a script inside of this one, or is a job.
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
+#include "base/text.h"
+#include "formats/entries.h"
 #include "formats/shell_run.h"
 
 namespace fourfold {
@@ -45,6 +48,40 @@ bool ShellRun::assign(const RawWord& raw) {
     return true;
 }
 
+// NAME[2]=value, NAME["key"]=value. In quotes it is a name; without them it may be a sum that says which place.
+bool ShellRun::assign_element(const RawWord& raw) {
+    const std::string& word = raw.text;
+    const std::size_t length = name_end(word, 0);
+    if (length == 0 || length >= word.size() || word[length] != '[' || std::isdigit(static_cast<unsigned char>(word[0])) != 0) return false;
+    const std::size_t plain = word.find("]="), more = word.find("]+="), close = std::min(plain, more);
+    if (close == std::string::npos || word.find_first_of(" \n") < close) return false;
+    const std::string name = word.substr(0, length), written = word.substr(length + 1, close - length - 1);
+    std::string key = values_.text(written), text = values_.text(std::string_view(word).substr(close + (more < plain ? 3 : 2)));
+    if (is_printed(text)) text = open_mark(name);
+    const bool quoted = written.find_first_of("\"'") != std::string::npos;
+    ShellWords words = scopes_.variables[name].words;
+    const bool named = std::any_of(words.begin(), words.end(), [](const ShellWord& one) { return one.text.starts_with('['); });
+    const auto is_number = [](std::string_view digits) {
+        return !digits.empty() && digits.size() < 5 && digits.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    if (std::string sum = quoted || named ? "" : values_.sum(written); is_number(sum)) key = std::move(sum);
+    const std::size_t place = is_number(key) && !named ? std::stoul(key) : words.size() + 1;
+    const std::string mark = joined({"[", key, "]="});
+    const auto known = std::find_if(words.begin(), words.end(), [&](const ShellWord& one) { return one.text.starts_with(mark); });
+    if (is_open(key))
+        words.push_back({open_mark(name), raw.line});
+    else if (place <= words.size())
+        place == words.size() ? words.push_back({text, raw.line})
+                              : (words[place] = {more < plain ? words[place].text + text : text, raw.line}, void());
+    else if (known != words.end())
+        *known = {(more < plain ? known->text : mark) + text, raw.line};
+    else
+        words.push_back({mark + text, raw.line});
+    constexpr std::size_t kLongestList = 20'000;
+    if (words.size() <= kLongestList) scopes_.set(name, {std::move(words), true});
+    return true;
+}
+
 Truth ShellRun::command(const ShellNode& node) {
     std::size_t i = 0;
     bool negated = false;
@@ -70,6 +107,7 @@ Truth ShellRun::command(const ShellNode& node) {
         for (std::size_t k = i + 1; k < node.words.size(); ++k) assign(node.words[k]);
         return Truth::yes;
     }
+    if (i + 1 == node.words.size() && assign_element(node.words[i])) return Truth::yes;
     for (std::size_t k = i; k < node.words.size(); ++k) {
         start_inside(node.words[k]);
         for (ShellWord& word : values_.words(node.words[k])) found.words.push_back(std::move(word));

@@ -72,7 +72,18 @@ std::vector<std::string> ShellFiles::names() const {
 
 bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& documents, ShellValues& values) {
     const bool prints = words[0].text == "cat", writes = words[0].text == "tee", says = words[0].text == "echo";
-    if (!prints && !writes && !says) return false;
+    const auto leave = [&](const std::string& file) { files_.erase(bare_name(file)), unseen_.insert(bare_name(file)); };
+    if (words[0].text == "cp" && words.size() == 3) {
+        if (const ShellText* from = file(words[1].text))
+            files_[bare_name(words[2].text)] = *from;
+        else
+            leave(words[2].text);
+    }
+    if (!prints && !writes && !says) {
+        for (std::size_t i = 1; i + 1 < words.size(); ++i)
+            if (words[i].text == ">") leave(words[i + 1].text);
+        return false;
+    }
     std::optional<std::string> text;
     std::string name;
     bool adds = false;
@@ -89,7 +100,10 @@ bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& 
         else if (writes && !word.starts_with("-"))
             name = word;
     }
+    if (!text && prints && !adds && !name.empty()) leave(name);
     if (!text || (says && name.empty())) return false;
+    if (adds && unseen_.contains(bare_name(name))) return true;  // what stands above it is not here
+    if (!adds) unseen_.erase(bare_name(name));
     if (says) *text += '\n';
     constexpr std::size_t kLongestFile = 200'000, kMostFiles = 100;
     ShellText& file = name.empty()                                                ? printed_

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ class ShellFiles {
  private:
     const ShellText* file(const std::string& name) const;
     std::map<std::string, ShellText> files_;
-    ShellText printed_;  // of "cat <<EOF | sbatch"
+    std::set<std::string> unseen_;  // what another program wrote: "sed … a.yaml > b.yaml"
+    ShellText printed_;             // of "cat <<EOF | sbatch"
 };
 
 }  // namespace fourfold

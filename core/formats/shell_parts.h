@@ -136,6 +136,11 @@ class ShellValues {
         ShellWords words;
         bool separate = false;  // "${list[@]}": each word stays one
     };
+    struct Picked {
+        bool absent = false;  // a name that a list of names has not
+        bool keyed = false;   // ${args[TP]:-1}: a name, of a list that is not known to have names
+    };
+    void pick(const std::string& name, const std::string& index, Found& found, Picked& picked);
     Found dollar(std::string_view raw, std::size_t& at);
     Found braces(std::string_view inside);
     Found value_of(std::string_view name);

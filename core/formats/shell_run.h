@@ -45,6 +45,7 @@ class ShellRun {
     bool is_shell(const ShellNodes& nodes, std::size_t i) const;
     // Whether the word is NAME=value; then it is set.
     bool assign(const RawWord& raw);
+    bool assign_element(const RawWord& raw);
     Truth command(const ShellNode& node);
     Truth start(ShellCommand& found, bool piped);
     // A script inside of it, with what starts its shell before each of its commands.

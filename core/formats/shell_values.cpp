@@ -123,6 +123,39 @@ ShellValues::Found ShellValues::indirect(const std::string& name, std::string_vi
     return plain && !words[0].text.empty() && name_end(words[0].text, 0) == words[0].text.size() ? value_of(words[0].text) : unknown;
 }
 
+// One of a list's values, by the place or the name in its brackets; or all of them.
+void ShellValues::pick(const std::string& name, const std::string& index, Found& found, Picked& picked) {
+    const std::string by_name = joined({"[", index, "]="});
+    // A list whose places are names, one of which is looked for or none.
+    const bool names = std::any_of(found.words.begin(), found.words.end(),
+                                   [](const ShellWord& word) { return word.text.starts_with('[') && word.text.find("]=") < 80; });
+    const auto named =
+        std::find_if(found.words.begin(), found.words.end(), [&](const ShellWord& word) { return word.text.starts_with(by_name); });
+    if (const auto answer = variables_.find(joined({name, "[", index, "]"})); answer != variables_.end()) {
+        found.words = answer->second.words;
+    } else if (named != found.words.end()) {
+        found.words = {{named->text.substr(by_name.size()), named->line}};
+    } else if (index == "@" || index == "*") {
+        for (ShellWord& word : found.words)
+            if (names && word.text.starts_with('[')) word.text.erase(0, std::min(word.text.find("]=") + 2, word.text.size()));
+    } else if (names && !is_open(index)) {
+        found.words = behind(found.words, name, index);
+        picked.absent = found.words.empty();
+    } else {
+        std::string number = sum(index);
+        const bool from_end = number.size() > 1 && number[0] == '-' && behind(found.words, name, index).empty();  // ${list[-1]}
+        if (from_end && number.size() < 6)
+            number = std::to_string(std::max<std::int64_t>(0, static_cast<std::int64_t>(found.words.size()) + std::stoll(number)));
+        const bool known = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6;
+        const std::size_t i = known ? static_cast<std::size_t>(std::stoi(number)) : 0;
+        picked.keyed = !known && !is_open(index);
+        if (!known)
+            found.words = {{is_open(number) ? number : open_mark(name + "[" + index + "]")}};
+        else
+            found.words = i < found.words.size() ? ShellWords{found.words[i]} : behind(found.words, name, index);
+    }
+}
+
 ShellValues::Found ShellValues::braces(std::string_view inside) {
     const bool length = inside.size() > 1 && inside[0] == '#';
     std::size_t at = length || (!inside.empty() && inside[0] == '!') ? 1 : 0;
@@ -131,32 +164,13 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     if (at == begin && at < inside.size()) ++at;  // ${@}
     const std::string name(inside.substr(begin, at - begin));
     Found found = value_of(name);
-    bool keyed = false;  // ${args[TP]:-1}: what a script puts into such a list as it runs is not followed
+    Picked picked;
     if (at < inside.size() && inside[at] == '[') {
         const std::size_t end = std::min(inside.find(']', at), inside.size());
         const std::string index = text(inside.substr(at + 1, end - at - 1));
         at = std::min(end + 1, inside.size());
         found.separate = index == "@";
-        const std::string by_name = joined({"[", index, "]="});
-        const auto named =
-            std::find_if(found.words.begin(), found.words.end(), [&](const ShellWord& word) { return word.text.starts_with(by_name); });
-        if (const auto answer = variables_.find(joined({name, "[", index, "]"})); answer != variables_.end()) {
-            found.words = answer->second.words;
-        } else if (named != found.words.end()) {
-            found.words = {{named->text.substr(by_name.size()), named->line}};
-        } else if (index != "@" && index != "*") {
-            std::string number = sum(index);
-            const bool from_end = number.size() > 1 && number[0] == '-' && behind(found.words, name, index).empty();  // ${list[-1]}
-            if (from_end && number.size() < 6)
-                number = std::to_string(std::max<std::int64_t>(0, static_cast<std::int64_t>(found.words.size()) + std::stoll(number)));
-            const bool known = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos && number.size() < 6;
-            const std::size_t i = known ? static_cast<std::size_t>(std::stoi(number)) : 0;
-            keyed = !known && !is_open(index);
-            if (!known)
-                found.words = {{is_open(number) ? number : open_mark(name + "[" + index + "]")}};
-            else
-                found.words = i < found.words.size() ? ShellWords{found.words[i]} : behind(found.words, name, index);
-        }
+        pick(name, index, found, picked);
     }
     if (name == "@") found.separate = true;
     if (begin == 1 && !length) return indirect(name, inside);
@@ -172,7 +186,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     };
     const std::string value = text_of();
     const bool unset = variables_.find(name) == variables_.end();
-    const bool none = !keyed && (operation[0] == ':' ? unset || value.empty() : unset);
+    const bool none = !picked.keyed && (operation[0] == ':' ? unset || value.empty() : unset || picked.absent);
     if (operation[0] == ':' && operation.size() > 1 && std::string_view("-=?+").find(operation[1]) != std::string_view::npos)
         operation.remove_prefix(1);
     else if (operation[0] == ':' && name != "@")

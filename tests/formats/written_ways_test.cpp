@@ -146,7 +146,7 @@ TEST_CASE("lists that a script fills as it runs, GPUs by tasks, forks of torchti
         "    python3 -m MaxText.train MaxText/configs/base.yml model_name=llama3-8b per_device_batch_size=1 "
         "dcn_pipeline_parallelism=$PP\n}\n"
         "run --PP 4\n");
-    CHECK(some(job, {"model", "pipeline_parallel"}) == "model=\"llama-3-8b\" pipeline_parallel=?");
+    CHECK(some(job, {"model", "pipeline_parallel"}) == "model=\"llama-3-8b\" pipeline_parallel=4");
     const Json tasks = first_of_script(
         "#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-task=4\n"
         "srun bash -c \"torchrun --nnodes=\\${SLURM_NNODES} --nproc-per-node=\\${SLURM_GPUS_PER_TASK} run_train.py --config-file "
