@@ -200,7 +200,8 @@ void Import::settle() {
     for (Entry& entry : entries) {
         const Entry* winner = &entries[winners[entry.key]];
         if (winner == &entry) continue;
-        if (winner->value == entry.value) {
+        const auto number = number_in(entry.value);
+        if (winner->value == entry.value || (number && number == number_in(winner->value))) {
             if (entry.fate == Fate::unknown) entry.fate = winner->fate;
             continue;
         }

@@ -11,9 +11,13 @@
 
 namespace fourfold {
 
+static bool is_launched(const ShellCommand& command);
 bool runs_own_program(const ShellCommand& command) {
+    const bool launched = is_launched(command);
     return std::any_of(command.words.begin(), command.words.end(),
-                       [](const ShellWord& word) { return word.text.ends_with(".py") || word.text == "--module"; }) &&
+                       [&](const ShellWord& word) {
+                           return word.text.ends_with(".py") || word.text == "--module" || (launched && word.text == "-m");
+                       }) &&
            std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
 }
 
@@ -71,6 +75,8 @@ void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
     constexpr std::string_view kModule = "trl.scripts.", kRun = "run_";
     for (std::size_t i = 0; i < command.words.size(); ++i) {
         std::string_view word = command.words[i].text;
+        if (word.starts_with("openrlhf.cli.") && i > 0 && command.words[i - 1].text == "-m")
+            entries.push_back({"module", "", word, command.words[i].line});
         const bool program = i > 0 && command.words[i - 1].text == "trl", module = word.starts_with(kModule);
         if (!program && !module && !word.ends_with(".py")) continue;
         const bool own = program || module || word.find("trl/") != std::string_view::npos;

@@ -227,6 +227,15 @@ static void read_degrees(Import& in) {
     const auto replicas = in.whole("parallelism_config.parallelism_config_dp_replicate_size", "shard_replicas");
     if (replicas && *replicas > 0) in.job["shard_replicas"] = *replicas;
     in.whole("parallelism_config.parallelism_config_dp_shard_size", "zero");
+    // Once there is a degree, their product is the number of processes (Accelerate 1.10, parallelism_config.py, _validate_accelerator).
+    std::int64_t product = 1;
+    for (const char* part : {"tp", "cp", "sp", "dp_replicate", "dp_shard"}) {
+        const std::int64_t degree = in.whole(joined({"parallelism_config.parallelism_config_", part, "_size"}), "").value_or(1);
+        product = degree > 0 && degree <= 1'000'000 && product <= 1'000'000 ? product * degree : 0;
+    }
+    const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
+    if (product > 1 && gpus > 0 && product != gpus && !in.hangs("gpus"))
+        in.refused.push_back(Text("import_plan.refused.mesh").with("gpus", gpus).with("product", product));
 }
 
 // accelerate's Megatron-LM plugin: utils/dataclasses.py, MegatronLMPlugin.

@@ -1,5 +1,6 @@
 // Programs that take their settings from a file: the file stands in the script, or it must be pasted too.
 #include <algorithm>
+#include <utility>
 
 #include "formats/documents.h"
 #include "formats/launch.h"
@@ -101,6 +102,44 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
         return job;
     }
     return std::nullopt;
+}
+
+// torchtitan's run_train.sh takes these names for arguments; the first is that of its TOML in other scripts too.
+static constexpr std::pair<const char*, const char*> kTorchtitanNames[] = {
+    {"CONFIG_FILE", "job.config_file"}, {"MODULE", "module"}, {"CONFIG", "config"}};
+static void add_torchtitan_names(const ShellScript& script, const ShellCommand& command, Import& in) {
+    for (const auto& [name, key] : kTorchtitanNames) {
+        if (in.has(key) || (name != kTorchtitanNames[0].first && !starts_script(command))) continue;
+        const auto set = std::find_if(command.settings.begin(), command.settings.end(),
+                                      [name = std::string_view(name)](const auto& one) { return one.first == name; });
+        const auto known = script.variables.find(name);
+        if (set != command.settings.end())
+            in.entries.push_back({key, name, set->second, command.line});
+        else if (known != script.variables.end() && !known->second.empty())
+            in.entries.push_back({key, name, known->second[0].text, known->second[0].line});
+    }
+    const ShellWord* other = started_script(command);
+    if (other != nullptr && !other->text.ends_with(".sh") && !in.has("job.config_file") && !in.has("config"))
+        in.entries.push_back({"job.config_file", "", other->text, other->line});
+}
+
+// What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
+void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
+    if (format == "torchtitan") add_torchtitan_names(script, command, in);
+    constexpr std::string_view kOverridden[] = {"llm-foundry", "llama-factory", "maxtext", "litgpt", "axolotl", "olmo"};
+    if (std::find(std::begin(kOverridden), std::end(kOverridden), format) == std::end(kOverridden)) return;
+    auto file = rest.words.begin();
+    for (; file != rest.words.end(); ++file) {  // not accelerate's own
+        const std::string before = file == rest.words.begin() ? "" : (file - 1)->text;
+        const bool made = before == "train" && !open_names(file->text).empty();  // "llamafactory-cli train $(mktemp)"
+        if (file->text.starts_with("--config_file") || before == "--config_file") continue;
+        if (made || file->text.ends_with(".yml") || file->text.ends_with(".yaml")) break;
+    }
+    if (file != rest.words.end())
+        in.entries.push_back({format == "llm-foundry" ? "config_file"
+                              : format == "maxtext"   ? "base_config"
+                                                      : "settings_file",
+                              "", file->text, file->line, open_names(file->text)});
 }
 
 std::vector<ReadJob> read_documents(const ShellScript& script, const NamesSet& set, std::string& format) {

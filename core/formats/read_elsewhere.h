@@ -14,4 +14,7 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
 // Files of settings that the script writes, whatever program takes them; all of one format.
 std::vector<ReadJob> read_documents(const ShellScript& script, const NamesSet& set, std::string& format);
 
+// What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
+void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in);
+
 }  // namespace fourfold

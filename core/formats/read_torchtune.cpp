@@ -174,7 +174,7 @@ void read_types_of_tune(Import& in) {
     } else if (!in.hangs("precision")) {
         in.job["master_weights"] = "off";
         in.job["gradients_in_fp32"] = false;
-        in.job["moments"] = "16-bit";
+        if (type || in.has(joined({"model.", kPart}))) in.job["moments"] = "16-bit";  // else the file that is not here says it
     }
     read_optimizer_class(in, joined({"optimizer.", kPart}));
 }
@@ -262,6 +262,9 @@ int torchtune_likeness(const std::vector<Entry>& entries) {
 }
 
 void read_torchtune(Import& in) {
+    for (const std::string_view part : {"model", "optimizer", "loss", "dataset"})  // "optimizer=torch.optim.AdamW" on the command line
+        for (Entry& entry : in.entries)
+            if (entry.key == part && entry.value.is_string()) entry.key = joined({part, ".", kPart});
     in.mark_all(kQuietOfTune, Fate::no_number);
     const std::string path = read_component(in);
     in.set("sequence_length", in.whole({"tokenizer.max_seq_len", "dataset.max_seq_len"}, "sequence_length"));

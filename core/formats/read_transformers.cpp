@@ -19,6 +19,7 @@ int transformers_likeness(const std::vector<Entry>& entries) {
     for (const Entry& entry : entries)  // the Trainer's own: a path to DeepSpeed's file
         if (entry.key == "deepspeed" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json")) return 1;
     if (count_like(entries, {"pretrain", "micro_train_batch_size"}) == 2) return 2;  // OpenRLHF's
+    if (count_like(entries, {"train.micro_batch_size", "ds.*"}) > 1) return 2;
     if (count_like(entries, {"sft_type", "swift"}) > 0 && count_like(entries, {"model", "model_type", "model_id_or_path"}) > 0) return 2;
     return count_like(entries, {"model_name_or_path", "model_id_or_path", "per_device_train_batch_size"}) > 0
                ? count_like(entries, {"per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "swift"})
@@ -26,7 +27,7 @@ int transformers_likeness(const std::vector<Entry>& entries) {
 }
 
 static void read_sharding(Import& in) {
-    if (in.has("zero_stage"))  // OpenRLHF, DeepSpeed-Chat
+    if (in.has("zero_stage") && !in.has("use_deepspeed"))  // OpenRLHF, DeepSpeed-Chat
         read_zero_stage(in, "zero_stage");
     else if (in.has("zero_optimization.stage")) {  // a dictionary of the program, or a file that the script writes
         for (const char* key : {"deepspeed", "deepspeed_config"}) in.text(key, "zero");
@@ -199,13 +200,13 @@ static std::string_view first_of(const Import& in, std::initializer_list<std::st
 }
 
 // "--gradient_checkpointing", and what forks call it: "grad_checkpoint", "use_gradient_checkpointing", "activation_checkpointing".
-static bool computes_again(Import& in) {
-    bool again = false;
+static std::optional<bool> computes_again(Import& in) {
+    std::optional<bool> again;
     for (std::size_t i = 0; i < in.entries.size(); ++i) {
         const std::string key = in.entries[i].key;
         const bool named = key.ends_with("checkpoint") || key.ends_with("checkpointing") || key.ends_with("ckpt");
         const bool of_layers = key.find("grad") != std::string::npos || key.find("activation") != std::string::npos;
-        if (named && of_layers && key.find('.') == std::string::npos) again = in.on(key, "recompute") || again;
+        if (named && of_layers && key.find('.') == std::string::npos) again = in.on(key, "recompute") || again.value_or(false);
     }
     return again;
 }
@@ -312,7 +313,7 @@ static void read_length(Import& in) {
 
 void read_transformers(Import& in) {
     mark_quiet(in);
-    if (in.has("micro_train_batch_size")) translate_rlhf(in);
+    if (in.has("micro_train_batch_size") || in.has("train.micro_batch_size")) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
     if (in.has("batch_size_training") || (in.has("enable_fsdp") && in.has("model_name"))) translate_llama_recipes(in);
     if (const auto way = in.text("trl", "")) refuse_mode(in, *way);
@@ -320,20 +321,24 @@ void read_transformers(Import& in) {
     read_length(in);
     in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp", "model_parallel_size"}, "tensor_parallel"));
     in.set("pipeline_parallel", in.whole({"pipeline_parallel_size", "pipe_parallel_size", "pp_size", "pp"}, "pipeline_parallel"));
-    in.set("context_parallel", in.whole("sequence_parallel_size", "context_parallel"));
+    in.set("context_parallel", in.whole({"sequence_parallel_size", "ulysses_sequence_parallel_size"}, "context_parallel"));
+    if (in.has("ulysses_sequence_parallel_size")) in.job["context_parallel_kind"] = "all_to_all";
     fill_transformers(in);
     if (const auto each = in.whole("devices", "gpus"); each && *each > 0 && *each < 1'000 && !in.job.contains("gpus"))
         in.job["gpus"] = *each * std::clamp<std::int64_t>(in.whole("num_nodes", "gpus").value_or(1), 1, 100'000);
     in.ask("gpus");
     const bool own = !in.has("per_device_train_batch_size");
     const std::string_view micro = first_of(in, {"per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size"});
-    read_copies_batch(in, {micro, first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every", "accumulation_steps"}),
+    read_copies_batch(in, {micro,
+                           first_of(in, {"gradient_accumulation_steps", "gradient_accumulate_every", "accumulation_steps",
+                                         "grad_accum_steps", "grad_acc_steps", "grad_accum"}),
                            micro == "micro_batch_size" ? "batch_size" : ""});
     if (own) leave_batch(in);  // how many micro-batches there are nobody knows
     for (const char* key : {"preference_data", "rejected_key", "dap_algo"})
         if (own && in.has(key)) refuse_mode(in, in.text("dap_algo", "").value_or(key));
-    const bool again = computes_again(in);
-    if (again || !own || in.has("gradient_checkpointing")) in.job["recompute"] = again ? "full" : "none";
+    const auto told = computes_again(in);
+    const bool again = told.value_or(false);
+    if (told || !own) in.job["recompute"] = again ? "full" : "none";
     // TRL's; Unsloth's own way, which keeps the inputs of layers in the memory of the host (models/_utils.py).
     if (in.on("activation_offloading", "activation_offload")) in.job["activation_offload"] = 1.0;
     if (again && in.text("use_gradient_checkpointing", "recompute") == "unsloth") {

@@ -14,6 +14,7 @@ static constexpr FormatReader kReaders[] = {
     {"primus", "Primus", primus_likeness, read_primus},
     {"torchtune", "torchtune", torchtune_likeness, read_torchtune},
     {"litgpt", "LitGPT", litgpt_likeness, read_litgpt},
+    {"verl", "verl", verl_likeness, read_verl},
     {"nanotron", "", nanotron_likeness, read_nanotron},
     {"torchtitan", "", torchtitan_likeness, read_torchtitan},
     {"gpt-neox", "GPT-NeoX", neox_likeness, read_neox},
@@ -135,6 +136,7 @@ std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const Name
     const bool trial = unwrap_trial(entries);
     unwrap_wandb(entries);
     const FormatReader* reader = reader_of(entries);
+    if (reader == nullptr && unwrap_arctic(entries)) reader = reader_of(entries);
     if (reader == nullptr && unwrap_trainer(entries)) reader = reader_of(entries);
     if (reader == nullptr) {
         auto read = read_cluster_job(entries, set);

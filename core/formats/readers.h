@@ -55,6 +55,8 @@ int torchtune_likeness(const std::vector<Entry>& entries);
 void read_torchtune(Import& import);
 // Whether one of its programs trains: "eleuther_eval" does not.
 bool trains_with_tune(std::string_view recipe);
+int verl_likeness(const std::vector<Entry>& entries);
+void read_verl(Import& import);
 int litgpt_likeness(const std::vector<Entry>& entries);
 void read_litgpt(Import& import);
 

@@ -1,4 +1,4 @@
-// Programs with words of their own: OpenRLHF, ms-swift 2, llama-recipes. What they say is put in the Trainer's.
+// Programs with words of their own: ms-swift 2, llama-recipes. What they say is put in the Trainer's.
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -14,28 +14,6 @@ using Renamed = std::pair<std::string_view, std::string_view>;
 static void rename(Entry& entry, std::span<const Renamed> rows) {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const Renamed& one) { return entry.key == one.first; });
     if (row != rows.end()) entry.key = row->second;
-}
-
-// OpenRLHF 0.8, cli/train_sft.py, in the Trainer's words; its other programs train with more than one model.
-void translate_rlhf(Import& in) {
-    constexpr Renamed kRows[] = {{"pretrain", "model_name_or_path"},
-                                 {"micro_train_batch_size", "micro_batch_size"},
-                                 {"train_batch_size", "batch_size"},
-                                 {"max_len", "max_length"},
-                                 {"flash_attn", "use_flash_attn"},
-                                 {"ds_tensor_parallel_size", "tensor_parallel_size"},
-                                 {"ring_attn_size", "sequence_parallel_size"}};
-    for (Entry& entry : in.entries) {
-        rename(entry, kRows);
-        if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
-    }
-    in.mark_all({"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples",
-                 "packing_samples", "input_template", "load_checkpoint", "ckpt_path", "l2", "train_split", "eval_split", "beta",
-                 "init_kl_coef", "*_dataset", "*wandb*"},
-                Fate::no_number);
-    for (const char* stage : {"dpo", "rm", "ppo", "ppo_ray", "kto", "kd", "prm"})
-        if (in.text("module", "").value_or("").ends_with(joined({"train_", stage}))) refuse_mode(in, stage);
-    if (in.on("adam_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
 }
 
 // ms-swift 2, utils/argument.py, in the words of 3: LoRA on queries, keys and values unless it is told.

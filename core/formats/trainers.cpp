@@ -256,7 +256,7 @@ void read_optimizer_class(Import& in, std::string_view key) {
     else if (adam && path->starts_with("bitsandbytes.") && name.find("bit") == std::string::npos)
         in.job["moments"] = "fp32";
     else if (name == "sgd" || name == "muon")
-        in.job["optimizer"] = name;
+        in.text(key, "optimizer"), in.job["optimizer"] = name;
     else if (name == "cpuoffloadoptimizer")
         in.job["optimizer_offload"] = 1.0;
     else if (name != "adam" && name != "adamw")

@@ -125,10 +125,10 @@ constexpr SettingRow kDeepspeedRows[] = {
 
 // ---- accelerate
 // FSDP shares out gradients or weights; the optimizer's state alone is DeepSpeed's. Beside tensor or context parallelism there is FSDP of
-// the second version alone, where there are copies (parallelism_config.py,
+// the second version alone, where GPUs are left: the product of its degrees is their number (parallelism_config.py,
 // __post_init__ and _validate_accelerator); it shares out no less.
 bool splits(const Plan& plan) { return plan.tensor_parallel > 1 || plan.context_parallel > 1; }
-bool has_fsdp(const Plan& plan) { return splits(plan) ? plan.data_parallel() * plan.context_parallel > 1 : plan.shards_gradients(); }
+bool has_fsdp(const Plan& plan) { return splits(plan) ? plan.gpus > plan.tensor_parallel : plan.shards_gradients(); }
 bool has_stage(const Plan& plan) { return plan.zero == Zero::optimizer && !splits(plan); }
 bool has_groups(const Plan& plan) { return has_fsdp(plan) && (splits(plan) || plan.shard_replicas > 1); }
 

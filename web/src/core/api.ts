@@ -893,6 +893,7 @@ export type ImportFormat =
     | 'gpt-neox'
     | 'torchtune'
     | 'litgpt'
+    | 'verl'
     | 'megatron-deepspeed';
 
 // One start of the program.
