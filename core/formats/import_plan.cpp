@@ -96,7 +96,9 @@ std::string fenced(std::string_view text) {
             const std::string_view tag = text.substr(mark + 3, end - mark - 3);
             if (file) all += "EOF";
             const std::string_view rest = text.substr(std::min(end + 1, text.size()));
-            file = inside && (begins_settings(rest) ||
+            const std::string_view start = rest.substr(std::min(rest.find_first_not_of(" \n\r\t"), rest.size()), 40);
+            const bool object = start.starts_with('{') && start.find_first_not_of(" \n\r\t", 1) == start.find('"');
+            file = inside && (object || begins_settings(rest) ||
                               std::any_of(std::begin(kSettings), std::end(kSettings), [&](auto one) { return tag.starts_with(one); }));
             if (file) all += joined({"cat <<'EOF' >", named_above(rest, end)});
         }

@@ -200,7 +200,7 @@ std::string value_for(const ShellScript& script, const ShellCommand& command, st
 Size of_launcher(const ShellScript& script, const ShellCommand& command, const ShellWords& words) {
     if (const Size mason = of_mason(words); mason.known()) return mason;
     Size size;
-    fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num-nodes", "--num_machines", "--actor-num-nodes"}));
+    fill(size.nodes, option(words, {"--nnodes", "--num_nodes", "--num_node", "--num-nodes", "--num_machines", "--actor-num-nodes"}));
     fill(size.per_node,
          option(words, {"--nproc_per_node", "--nproc-per-node", "--num_gpus", "--gpus_per_node", "--actor-num-gpus-per-node"}));
     fill(size.all, option(words, {"--num_processes", "--world_size"}));

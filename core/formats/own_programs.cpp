@@ -56,9 +56,9 @@ bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entri
 const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries) {
     const std::string title = title_of(command);
     if (trains_nothing(command, entries)) return nullptr;
-    const bool trains =
-        (is_own_trainer(entries) || names_deepspeed_file(script, entries) ||
-         ((is_launched(command) || count_like(entries, {"devices", "num_gpus", "n_gpus"}) > 0) && says_training(title, entries)));
+    const bool trains = (is_own_trainer(entries) || names_deepspeed_file(script, entries) ||
+                         ((is_launched(command) || count_like(entries, {"devices", "num_gpus", "n_gpus", "micro_batch_size"}) > 0) &&
+                          says_training(title, entries)));
     return trains ? reader_called("transformers") : named_settings(script, command).reader;
 }
 

@@ -103,6 +103,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         Fate::no_number);
     if (reader->id == "megatron-bridge" && !recipe) add_named_program(rest, job.in);
     reader->read(job.in);
+    if (title_of(rest) == "train_sft.py" && reader->id == "llama-factory")  // ChatGLM-Efficient-Tuning's, which has a model of its own
+        std::erase_if(job.in.refused, [](const Text& text) { return text.id() == "import_plan.refused.needs"; });
     if (const std::string_view way = other_training(title_of(rest)); !way.empty() && job.in.refused.empty() && runs_own_program(rest))
         refuse_mode(job.in, way);
     return job;

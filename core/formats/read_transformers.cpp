@@ -39,10 +39,11 @@ static void read_sharding(Import& in) {
         read_zero_path(in, "deepspeed_config");
     } else if (in.on("deepspeed", "zero"))
         read_zero_path(in, "deepspeed");
-    else if (says_any(in, {"fsdp", "fsdp.*"}))
+    else if (says_any(in, {"fsdp", "fsdp.*"})) {
         read_fsdp(in, "fsdp_config.", "fsdp_config.version");
-    else if (!read_launched_sharding(in) && in.has("per_device_train_batch_size") &&  // of a program of somebody's own nobody knows
-             !says_any(in, {"deepspeed_config*", "sharded_ddp*", "deepspeed.*", "accelerate.*", "fsdp*", "*.deepspeed", "*.fsdp"}))
+        if (in.text("fsdp_config", "").value_or("").ends_with(".json")) note_file(in, "fsdp_config");
+    } else if (!read_launched_sharding(in) && in.has("per_device_train_batch_size") &&  // of a program of somebody's own nobody knows
+               !says_any(in, {"deepspeed_config*", "sharded_ddp*", "deepspeed.*", "accelerate.*", "fsdp*", "*.deepspeed", "*.fsdp"}))
         // else a file says it that is not here, or fairscale does it, or a section that nobody knows
         in.job["zero"] = "none";
 }
@@ -105,9 +106,9 @@ static void read_part(Import& in) {
                eight = in.on("load_in_8bit", "frozen_weights");
     const bool lora = in.on("use_peft", "trained") || in.on("use_lora", "trained") || in.on("lora", "trained") ||
                       in.on("lora_enable", "trained") || in.text("train_type", "trained") == "lora" || four || eight ||
-                      in.has("lora_rank") || in.has("lora_r");
+                      in.has("lora_rank") || in.has("lora_r") || (in.has("rank") && in.has("alpha"));
     if (!lora) return;
-    const char* rank = in.has("lora_rank") ? "lora_rank" : "lora_r";
+    const char* rank = in.has("lora_rank") ? "lora_rank" : in.has("lora_r") ? "lora_r" : "rank";
     const char* targets = in.has("trainable") ? "trainable" : in.has("target_modules") ? "target_modules" : "lora_target_modules";
     const bool llava = in.on("lora_enable", "trained");  // rank 64 on every matrix (train.py, find_all_linear_names); TRL's rank is 16
     read_adapters(in, {rank, targets, "lora_dropout", "", llava ? std::uint32_t{lora_all} : lora_query | lora_value,

@@ -72,6 +72,15 @@ std::size_t behind_closing(std::string_view text, std::size_t at) { return behin
 
 namespace {
 
+// "I'm", "doesn't" in a text around a command: no quote begins there.
+bool is_apostrophe(std::string_view text, std::size_t at) {
+    if (at == 0 || std::isalpha(static_cast<unsigned char>(text[at - 1])) == 0) return false;
+    const std::size_t end = std::min(text.find_first_of(" \n.,", at), text.size());
+    const std::string_view rest = text.substr(at + 1, end - at - 1);
+    constexpr std::string_view kEnds[] = {"s", "t", "m", "d", "re", "ll", "ve"};
+    return std::find(std::begin(kEnds), std::end(kEnds), rest) != std::end(kEnds);
+}
+
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool ends_word(char c) {
     return is_blank(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' || c == '(' || c == ')';
@@ -271,6 +280,11 @@ class Lexer {
                 else
                     word.text.append(text_.substr(at_, 2));
                 at_ += 2;
+                continue;
+            }
+            if (c == '\'' && is_apostrophe(text_, at_)) {
+                word.text += "\\'";
+                ++at_;
                 continue;
             }
             std::size_t end = at_ + 1;

@@ -198,7 +198,8 @@ static bool is_launched(const Import& in, const Entry& entry) {
 }
 
 void read_launched_type(Import& in) {
-    const auto type = in.text("mixed_precision", "precision");
+    auto type = in.text("mixed_precision", "precision");
+    if (type) type = lower_case(*type);
     if (type == "bf16" || type == "fp16" || type == "fp8") in.job["precision"] = *type;
     constexpr std::string_view kWords[] = {"bf16", "fp16", "fp8", "no", "false", "true"};
     if (!type || !in.last("mixed_precision")->open.empty()) return;

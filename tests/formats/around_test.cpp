@@ -59,6 +59,46 @@ TEST_CASE("accelerate's file in a script: offload beside a stage, and a program 
     }
 }
 
+TEST_CASE("a text around a command: an apostrophe begins no quote, and a JSON of DeepSpeed is its file") {
+    const Json job = first_of_script(
+        "I'm tuning it, and it doesn't fit:\n\ndeepspeed --num_gpus 8 --num_node 3 src/train_bash.py --stage sft \\\n"
+        "  --model_name_or_path /mnt/model/Llama-2-70b-hf --finetuning_type lora --lora_target q_proj,v_proj \\\n"
+        "  --cutoff_len 1024 --per_device_train_batch_size 16 --gradient_accumulation_steps 4 --deepspeed my.json\n");
+    CHECK(job["refused"].empty());
+    CHECK(some(job, {"model", "gpus", "micro_batch", "lora_targets"}) ==
+          R"(model="llama-2-70b" gpus=24 micro_batch=16 lora_targets="query,value")");
+    const Json page = first_of_script(
+        "It stops:\n\n```\ndeepspeed --include localhost:0,1 run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 2 "
+        "--deepspeed my.json --fp16\n```\n\nThe file:\n```\n{\n  \"fp16\": {\"enabled\": true},\n  \"zero_optimization\": {\n"
+        "    \"stage\": 2,\n    \"offload_optimizer\": {\"device\": \"cpu\"}\n  }\n}\n```\n");
+    CHECK(some(page, {"gpus", "zero", "optimizer_offload"}) == R"(gpus=2 zero="gradients" optimizer_offload=1.0)");
+}
+
+TEST_CASE("programs of one's own: ranks and batches by other names") {
+    const Json rank = first_of_script(
+        "torchrun --nproc_per_node 8 -m lora-own --fsdp \"full_shard auto_wrap\" --fsdp_config own.json --model_name_or_path "
+        "Qwen/Qwen2.5-7B --per_device_train_batch_size 1 --rank 256 --alpha 512 --bf16\n");
+    CHECK(some(rank, {"trained", "lora_rank", "zero"}) == R"(trained="lora" lora_rank=256 zero="weights")");
+    CHECK(ids(rank["notes"]) == "import_plan.note.file");
+    const Json alpaca = first_of_script(
+        "CUDA_VISIBLE_DEVICES=0 python finetune.py --base_model 'own-7b/' --batch_size 16 --micro_batch_size 4 --cutoff_len 256 "
+        "--learning_rate 1e-4 --lora_r 8 --target_modules '[\"q_proj\", \"v_proj\"]'\n");
+    CHECK(some(alpaca, {"micro_batch", "global_batch", "sequence_length", "lora_rank", "lora_targets"}) ==
+          R"(micro_batch=4 global_batch=16 sequence_length=256 lora_rank=8 lora_targets="query,value")");
+    CHECK(alpaca["asked"] == Json{"model"});
+    const Json glm = first_of_script(
+        "python src/train_sft.py --do_train --finetuning_type lora --quantization_bit 4 --per_device_train_batch_size 10 --fp16\n");
+    CHECK(glm["refused"].empty());
+}
+
+TEST_CASE("accelerate: a type in capitals") {
+    const Json job = first_of(
+        "compute_environment = \"LOCAL_MACHINE\"\ndistributed_type = \"FSDP\"\nnum_processes = 8\nmixed_precision = \"FP16\"\n"
+        "fsdp_config.fsdp_sharding_strategy = \"FULL_SHARD\"\n");
+    CHECK(some(job, {"precision"}) == R"(precision="fp16")");
+    CHECK(job["refused"].empty());
+}
+
 TEST_CASE("accelerate: the product of all degrees is the number of processes") {
     const std::string file =
         "compute_environment = \"LOCAL_MACHINE\"\ndistributed_type = \"FSDP\"\nnum_processes = 8\nfsdp_config.fsdp_version = 2\n"
