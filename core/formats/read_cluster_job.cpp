@@ -1,5 +1,6 @@
 // Jobs of Kubernetes: PyTorchJob and MPIJob of Kubeflow's training operator (pkg/apis/kubeflow.org/v1), TrainJob of its Trainer
-// (trainer.kubeflow.org/v1alpha1), JobSet (jobset.x-k8s.io/v1alpha2), Job (batch/v1), Volcano's (batch.volcano.sh/v1alpha1), a Pod.
+// (trainer.kubeflow.org/v1alpha1), JobSet (jobset.x-k8s.io/v1alpha2), Job (batch/v1), Volcano's (batch.volcano.sh/v1alpha1), a Pod. A task
+// of SkyPilot (docs/source/reference/yaml-spec.rst).
 #include <algorithm>
 
 #include "base/text.h"
@@ -155,9 +156,66 @@ void add_jobs(ReadJobs read, std::optional<ReadJobs>& all) {
                 all->jobs.push_back(std::move(job));
 }
 
+// "H100:8", "H100", {H100: 8}; several to choose from must be as many.
+std::int64_t accelerators_in(const Settings& entries) {
+    constexpr std::string_view kKey = "resources.accelerators";
+    std::int64_t each = 0;
+    bool same = true;
+    for (const Entry& entry : entries) {
+        if (!entry.key.starts_with(kKey)) continue;
+        const std::string of_key = entry.key.size() > kKey.size() + 1 ? entry.key.substr(kKey.size() + 1) : "";
+        for (const Json& value : entry.value.is_array() ? entry.value : Json::array({entry.value})) {
+            const std::string text = value.is_string() ? value.get<std::string>() : of_key;
+            if (text.empty()) continue;
+            const std::size_t cut = text.find(':');
+            const std::int64_t count = value.is_number()          ? whole_in(value)
+                                       : cut == std::string::npos ? 1
+                                                                  : whole_in(Json(text.substr(cut + 1)));
+            same = same && (each == 0 || each == count);
+            each = count;
+        }
+    }
+    return same ? each : 0;
+}
+
+// $(echo "$SKYPILOT_NODE_IPS" | wc -l): the number of nodes, before there was a name for it.
+void count_nodes(std::string& text, std::string_view count) {
+    for (const char* name : {"SKYPILOT_NODE_IPS", "SKY_NODE_IPS"})
+        for (const auto& [open, close] : {std::pair("$(", ")"), std::pair("`", "`")})
+            for (const auto& [before, behind] : {std::pair("\"$", "\""), std::pair("\"${", "}\""), std::pair("$", "")}) {
+                const std::string asked = joined({open, "echo ", before, name, behind, " | wc -l", close});
+                for (std::size_t at = text.find(asked); at != std::string::npos; at = text.find(asked, at))
+                    text.replace(at, asked.size(), count);
+            }
+}
+
+// What it runs on each node, with what SkyPilot sets there (skylet/constants.py).
+std::optional<ReadJobs> read_sky_task(const Settings& entries, const NamesSet& names) {
+    const Entry* const run = setting(entries, "run");
+    const std::int64_t each = accelerators_in(entries);
+    if (run == nullptr || !run->value.is_string() || each == 0) return std::nullopt;
+    const std::int64_t nodes = std::max<std::int64_t>(number_at(entries, "num_nodes"), 1);
+    std::string text, script = run->value.get<std::string>();
+    set(text, "SKYPILOT_NUM_NODES", dumped(nodes));
+    set(text, "SKYPILOT_NUM_GPUS_PER_NODE", dumped(each));
+    set(text, "SKYPILOT_NODE_RANK", "0");
+    for (const Entry& entry : entries)
+        if (entry.key.starts_with("envs.") && !entry.value.is_null() && text.size() < 20'000)
+            set(text, entry.key.substr(5), entry.value.is_string() ? entry.value.get<std::string>() : dumped(entry.value));
+    count_nodes(script, dumped(nodes));
+    auto read = read_script(text + script, names, run->line + 1);
+    if (!read || read->jobs.size() != 1) return read;
+    Import& in = read->jobs[0].in;
+    if (!in.job.contains("gpus") && !in.hangs("gpus")) in.job["gpus"] = std::min(nodes * each, kMostPods);
+    if (nodes > 1 && !in.job.contains("gpus_per_node")) in.job["gpus_per_node"] = each;
+    std::erase(in.asked, "gpus");
+    return read;
+}
+
 }  // namespace
 
 std::optional<ReadJobs> read_cluster_job(const std::vector<Entry>& entries, const NamesSet& set) {
+    if (auto task = read_sky_task(entries, set)) return task;
     std::vector<std::string> paths;
     for (const Entry& entry : entries) {
         const std::string_view path = container_of(entry.key);

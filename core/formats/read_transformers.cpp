@@ -27,9 +27,14 @@ int transformers_likeness(const std::vector<Entry>& entries) {
 }
 
 static void read_sharding(Import& in) {
-    if (in.has("zero_stage") && !in.has("use_deepspeed"))  // OpenRLHF, DeepSpeed-Chat
+    if (in.has("zero_stage") && !in.has("use_deepspeed")) {  // OpenRLHF, DeepSpeed-Chat
         read_zero_stage(in, "zero_stage");
-    else if (in.has("zero_optimization.stage")) {  // a dictionary of the program, or a file that the script writes
+        if (in.on("offload", "optimizer_offload")) {  // of all that a stage divides (dschat/utils/ds_utils.py, get_train_ds_config)
+            in.job["optimizer_offload"] = 1.0;
+            if (in.job.value("zero", "") == "weights") in.text("offload", "weights_offload"), in.job["weights_offload"] = true;
+        }
+        if (in.text("deepspeed", "") == "true") in.mark("deepspeed", Fate::no_number);
+    } else if (in.has("zero_optimization.stage")) {  // a dictionary of the program, or a file that the script writes
         for (const char* key : {"deepspeed", "deepspeed_config"}) in.text(key, "zero");
         in.job["zero"] = "none";
         read_zero_block(in);
@@ -317,7 +322,10 @@ void read_transformers(Import& in) {
     if (in.has("micro_train_batch_size") || in.has("train.micro_batch_size")) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
     if (in.has("batch_size_training") || (in.has("enable_fsdp") && in.has("model_name"))) translate_llama_recipes(in);
-    if (const auto way = in.text("trl", "")) refuse_mode(in, *way);
+    if (const auto way = in.text("trl", ""))
+        refuse_mode(in, *way);
+    else if (in.has("num_generations") && count_like(in.entries, {"max_completion_length", "max_prompt_length", "loss_type"}) > 0)
+        refuse_mode(in, "grpo");  // TRL's GRPOConfig, whatever the program is called
     take_model(in);
     read_length(in);
     in.set("tensor_parallel", in.whole({"tensor_parallel_size", "tp_size", "tp", "model_parallel_size"}, "tensor_parallel"));

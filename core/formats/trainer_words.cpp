@@ -60,6 +60,10 @@ void translate_llama_recipes(Import& in) {
         unsaid("lora_rank", 8);
         unsaid("lora_dropout", 0.05);
     }
+    for (Entry& entry : in.entries)  // "4bit", "8bit", and true of old for the latter (configs/training.py)
+        if (entry.key == "quantization" && entry.value.is_string())
+            in.become(entry, entry.value == "4bit" ? "load_in_4bit" : "load_in_8bit",
+                      lower_case(entry.value.get<std::string>()) != "none" && lower_case(entry.value.get<std::string>()) != "false");
     in.mark_all(
         {"batching_strategy", "dist_checkpoint*", "*dataset*", "save_*", "num_epochs", "run_validation", "low_cpu_fsdp", "use_wandb"},
         Fate::no_number);

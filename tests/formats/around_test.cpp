@@ -91,6 +91,21 @@ TEST_CASE("programs of one's own: ranks and batches by other names") {
     CHECK(glm["refused"].empty());
 }
 
+TEST_CASE("DeepSpeed-Chat offloads what its stage divides; llama-recipes' weights in few bits") {
+    const std::string chat =
+        "deepspeed --num_gpus 8 main.py --model_name_or_path facebook/opt-6.7b --per_device_train_batch_size 4 --max_seq_len 512 "
+        "--gradient_checkpointing --offload --deepspeed --zero_stage ";
+    const Json all = first_of_script(chat + "3\n"), some_of_it = first_of_script(chat + "2\n");
+    CHECK(some(all, {"zero", "optimizer_offload", "weights_offload"}) == R"(zero="weights" optimizer_offload=1.0 weights_offload=true)");
+    CHECK(some(some_of_it, {"zero", "optimizer_offload", "weights_offload"}) ==
+          R"(zero="gradients" optimizer_offload=1.0 weights_offload=?)");
+    for (const Json& key : all["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
+    const Json recipes = first_of_script(
+        "torchrun --nproc_per_node 4 finetuning.py --enable_fsdp --use_peft --peft_method lora --model_name meta-llama/Llama-3.1-8B "
+        "--batch_size_training 1 --context_length 2048 --quantization '4bit'\n");
+    CHECK(some(recipes, {"frozen_weights", "trained"}) == R"(frozen_weights="nf4_single" trained="lora")");
+}
+
 TEST_CASE("accelerate: a type in capitals") {
     const Json job = first_of(
         "compute_environment = \"LOCAL_MACHINE\"\ndistributed_type = \"FSDP\"\nnum_processes = 8\nmixed_precision = \"FP16\"\n"

@@ -76,6 +76,14 @@ TEST_CASE("verl: fine-tuning, without any note") {
     CHECK(job["notes"].empty());
 }
 
+TEST_CASE("TRL: so many answers to a prompt are GRPO, whatever the program is called") {
+    const Json job = first_of_script(
+        "accelerate launch main.py train --model_name_or_path Qwen/Qwen3-8B --max_prompt_length 2048 --max_completion_length 4096 "
+        "--per_device_train_batch_size 1 --num_generations 4 --gradient_accumulation_steps 2\n");
+    REQUIRE(job["refused"].size() == 1);
+    CHECK(job["refused"][0]["args"]["mode"] == "grpo");
+}
+
 TEST_CASE("OpenRLHF: arguments in sections") {
     const Json job = first_of_script(
         "deepspeed --num_gpus 8 --module openrlhf.cli.train_sft --model.model_name_or_path Qwen/Qwen2.5-7B --data.max_len 16384 "

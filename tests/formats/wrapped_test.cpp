@@ -150,3 +150,22 @@ TEST_CASE("an MPIJob: its launcher holds no GPU; what says nothing of a training
                                                           "command = [\"mpirun\", \"all_reduce_perf\"]\n")}}
                                     .dump()))["ok"] == false);
 }
+
+TEST_CASE("SkyPilot: nodes, GPUs and names that its task says") {
+    const std::string task =
+        "resources.cloud = \"kubernetes\"\nresources.accelerators = \"H100:8\"\nnum_nodes = 2\nenvs.MODEL = "
+        "\"meta-llama/Llama-3.1-8B\"\nenvs.BS = 2\n";
+    const std::string train =
+        "train.py --model_name_or_path $MODEL --per_device_train_batch_size $BS --gradient_accumulation_steps 4 --max_seq_length 4096 "
+        "--bf16 --deepspeed zero3.json\"\n";
+    const Json job = first_of(task +
+                              "run = \"NODES=$(echo \\\"$SKYPILOT_NODE_IPS\\\" | wc -l)\\ntorchrun --nnodes=$NODES "
+                              "--nproc_per_node=$SKYPILOT_NUM_GPUS_PER_NODE " +
+                              train);
+    CHECK(some(job, {"model", "gpus", "gpus_per_node", "micro_batch", "global_batch"}) ==
+          R"(model="llama-3.1-8b" gpus=16 gpus_per_node=8 micro_batch=2 global_batch=128)");
+    const Json launched =
+        first_of("resources.accelerators.A100 = 4\nenvs.MODEL = \"gpt2\"\nenvs.BS = 1\nrun = \"accelerate launch " + train);
+    CHECK(launched["asked"].dump().find("gpus") == std::string::npos);
+    CHECK(some(launched, {"gpus"}) == "gpus=4");
+}
