@@ -45,6 +45,16 @@ void unwrap(Import& in, bool megatron) {
         }
 }
 
+// Micro-batches of at most so many tokens on a GPU: where whole sequences fill them, that is their number.
+void read_packed(Import& in) {
+    const auto tokens = in.whole({"actor.ppo_max_token_len_per_gpu", "data.max_token_len_per_gpu"}, "micro_batch");
+    const std::int64_t ranks = in.job.value("context_parallel", in.whole("context_parallel_size", "").value_or(1));
+    const std::int64_t length = in.job.value("sequence_length", std::int64_t{0});
+    if (tokens && *tokens > 0 && *tokens < 1'000'000'000 && ranks > 0 && ranks < 100'000 && length > 0 && *tokens * ranks % length == 0)
+        return in.entries.push_back({"micro_batch_size", "", *tokens * ranks / length});
+    in.notes.push_back(Text("import_plan.note.not_counted").with("key", "use_dynamic_bsz"));
+}
+
 // A number of sequences is said of prompts, each with so many answers. `packs`: micro-batches are of so many tokens.
 void read_verl_batch(Import& in, bool packs) {
     const bool tunes = !in.has("actor.ppo_mini_batch_size");
@@ -52,9 +62,9 @@ void read_verl_batch(Import& in, bool packs) {
     const std::int64_t answers = tunes ? 1 : in.whole(kSamples, "global_batch").value_or(1);
     if (prompts && *prompts > 0 && *prompts < 1'000'000 && answers > 0 && answers < 10'000 && !in.hangs("global_batch"))
         in.entries.push_back({"global_batch_size", "", *prompts * answers});
-    if (packs) return in.notes.push_back(Text("import_plan.note.not_counted").with("key", "use_dynamic_bsz"));
+    if (packs) return read_packed(in);
     const auto micro = in.whole({"actor.ppo_micro_batch_size_per_gpu", "data.micro_batch_size_per_gpu"}, "micro_batch");
-    const std::int64_t copies = in.copies();  // the older name is of all of them
+    const std::int64_t copies = in.job.contains("tensor_parallel") ? in.copies() : 0;  // the older name is of all of them
     const auto all = in.whole({"actor.ppo_micro_batch_size", "data.micro_batch_size"}, "micro_batch");
     if (micro)
         in.entries.push_back({"micro_batch_size", "", *micro});
@@ -148,10 +158,19 @@ void read_verl(Import& in) {
         read_verl_batch(in, packs);
         read_copies_batch(in, {"micro_batch_size", "", "global_batch_size"});
     }
-    if (packs) in.job.erase("micro_batch");
+    if (!in.has("micro_batch_size")) in.job.erase("micro_batch");
     in.mark_all({"actor.*",
                  "fsdp.*",
-                 "model.*",
+                 "model.use_*",
+                 "model.trust*",
+                 "model.lora_alpha",
+                 "model.external*",
+                 "model.override*",
+                 "model.custom*",
+                 "model.enable_*",
+                 "model.tokenizer*",
+                 "model.exclude*",
+                 "use_remove_padding",
                  "data.*",
                  "trainer.*",
                  "algorithm.*",

@@ -41,6 +41,14 @@ TEST_CASE("verl: micro-batches of so many tokens are no number of sequences; LoR
     CHECK(some(job, {"micro_batch", "global_batch"}) == "micro_batch=? global_batch=32");
     CHECK(job["asked"] == Json{"micro_batch"});
     CHECK(ids(job["notes"]) == "import_plan.note.not_counted import_plan.note.actor");
+    const Json whole = first_of(
+        "actor_rollout_ref.model.path = \"own/model\"\nactor_rollout_ref.actor.ulysses_sequence_parallel_size = 2\n"
+        "actor_rollout_ref.actor.use_dynamic_bsz = true\nactor_rollout_ref.actor.ppo_max_token_len_per_gpu = 2048\n"
+        "actor_rollout_ref.actor.ppo_mini_batch_size = 32\ndata.max_prompt_length = 512\ndata.max_response_length = 512\n"
+        "trainer.n_gpus_per_node = 8\n");
+    CHECK(some(whole, {"micro_batch", "gpus"}) == "micro_batch=4 gpus=8");
+    CHECK(ids(whole["notes"]) == "import_plan.note.actor");
+    CHECK(fate(whole, "actor_rollout_ref.model.path").starts_with("unknown"));
 }
 
 TEST_CASE("verl: Megatron Core's degrees are the actor's") {
