@@ -162,7 +162,19 @@ DocumentSettings document_settings(const ShellScript& script, const ShellCommand
     for (std::size_t i = 0; i < script.files.size(); ++i)
         if (script.file_names[i].find(kNameless) == std::string::npos && (!other || is_open(script.file_names[i])))
             if (DocumentSettings found = settings_in(script.files[i], only); found.reader != nullptr) return found;
-    return {};
+    // One alone without a name, which says model, batch, length and rate: on a page it is the file that the command takes, and no part.
+    DocumentSettings whole;
+    for (std::size_t i = 0; i < script.files.size(); ++i) {
+        if (only.empty() || script.file_names[i].find(kNameless) == std::string::npos) continue;
+        DocumentSettings found = settings_in(script.files[i], only);
+        if (found.reader == nullptr) continue;
+        if (whole.reader != nullptr) return {};
+        whole = std::move(found);
+    }
+    const auto says = [&](std::initializer_list<std::string_view> keys) { return count_like(whole.entries, keys) > 0; };
+    const bool says_all = says({"model_name_or_path", "base_model"}) && says({"per_device_train_batch_size", "micro_batch_size"}) &&
+                          says({"cutoff_len", "sequence_len"}) && says({"learning_rate"});
+    return says_all ? whole : DocumentSettings{};
 }
 
 std::vector<Entry> launched_entries(const ShellScript& script, const ShellCommand& command) {

@@ -186,14 +186,34 @@ constexpr std::string_view kQuietOfLit[] = {"out_dir",
 
 int litgpt_likeness(const std::vector<Entry>& entries) {
     if (count_like(entries, {"litgpt"}) > 0) return 1;
-    const int own = count_like(entries, {"train.max_seq_length", "train.lr_warmup*", "train.max_tokens", "train.tie_embeddings",
-                                         "eval.max_new_tokens", "train.save_interval", "train.log_interval"});
+    const int own =
+        count_like(entries, {"train.max_seq_length", "train.lr_warmup*", "train.max_tokens", "train.tie_embeddings", "eval.max_new_tokens",
+                             "train.save_interval", "train.log_interval", "lora_query", "lora_value", "lora_projection", "lora_mlp"});
     return own > 1 && count_like(entries, {"checkpoint_dir", "io.checkpoint_dir", "model_name", "model_config.*", "model.n_embd"}) > 0 ? own
                                                                                                                                        : 0;
 }
 
+// Another setting below "train" stops it (litgpt/args.py, TrainArgs, by jsonargparse); programs of somebody's own may take more.
+static void refuse_unknown_of_lit(Import& in) {
+    constexpr std::string_view kTrain =
+        "|save_interval|log_interval|global_batch_size|micro_batch_size|lr_warmup_steps|lr_warmup_fraction|"
+        "epochs|max_tokens|max_steps|max_time|max_seq_length|tie_embeddings|learning_rate|weight_decay|"
+        "beta1|beta2|max_norm|min_lr|";
+    const Entry* const way = in.last("litgpt");
+    const std::string said = way == nullptr || !way->value.is_string() ? "" : way->value.get<std::string>();
+    constexpr std::string_view kWays[] = {"", "finetune_lora", "finetune_full", "finetune_adapter", "finetune_adapter_v2", "pretrain"};
+    if (std::find(std::begin(kWays), std::end(kWays), said) == std::end(kWays)) return;
+    for (const Entry& entry : in.entries) {
+        if (!entry.key.starts_with("train.") || entry.key.find('.', 6) != std::string::npos) continue;
+        if (kTrain.find(joined({"|", std::string_view(entry.key).substr(6), "|"})) != std::string_view::npos) continue;
+        in.refused.push_back(Text("import_plan.refused.no_key").with("program", "LitGPT").with("key", entry.key.substr(0, 80)));
+        return;
+    }
+}
+
 void read_litgpt(Import& in) {
     in.mark_all(kQuietOfLit, Fate::no_number);
+    refuse_unknown_of_lit(in);
     read_lit_model(in);
     const LitProgram program = program_of(in);
     const bool pretrain = program == LitProgram::pretrain;

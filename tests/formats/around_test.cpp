@@ -74,6 +74,28 @@ TEST_CASE("a text around a command: an apostrophe begins no quote, and a JSON of
     CHECK(some(page, {"gpus", "zero", "optimizer_offload"}) == R"(gpus=2 zero="gradients" optimizer_offload=1.0)");
 }
 
+TEST_CASE("a page with one file alone, and a command that names one") {
+    const std::string file =
+        "```yaml\nmodel_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: lora\nlora_rank: 64\ncutoff_len: 4096\n"
+        "per_device_train_batch_size: 1\nlearning_rate: 1e-4\nbf16: true\n```\n";
+    const std::string command = "\n```bash\nllamafactory-cli train own.yaml\n```\n";
+    CHECK(some(first_of_script("# Training\n\n" + file + command), {"model", "lora_rank", "sequence_length"}) ==
+          R"(model="qwen2.5-7b" lora_rank=64 sequence_length=4096)");
+    CHECK(some(first_of_script("# Training\n\n" + file + "\n" + file + command), {"model"}) == "model=?");
+}
+
+TEST_CASE("LitGPT: a file by its adapters, and a setting that it does not have") {
+    const std::string file =
+        "checkpoint_dir = \"checkpoints/meta-llama/Llama-3.1-8B\"\nlora_r = 16\nlora_query = true\nlora_key = false\nlora_value = true\n"
+        "lora_projection = false\nlora_mlp = true\ntrain.epochs = 3\ntrain.micro_batch_size = 1\ntrain.max_seq_length = 2048\n";
+    const Json answer = read_settings_of(file);
+    CHECK(answer["format"] == "litgpt");
+    CHECK(some(answer["jobs"][0], {"model", "lora_rank", "sequence_length"}) ==
+          R"(model="llama-3.1-8b" lora_rank=16 sequence_length=2048)");
+    CHECK(answer["jobs"][0]["refused"].empty());
+    CHECK(ids(first_of(file + "train.batch_size = 4\n")["refused"]) == "import_plan.refused.no_key");
+}
+
 TEST_CASE("programs of one's own: ranks and batches by other names") {
     const Json rank = first_of_script(
         "torchrun --nproc_per_node 8 -m lora-own --fsdp \"full_shard auto_wrap\" --fsdp_config own.json --model_name_or_path "
