@@ -117,6 +117,10 @@ const CatalogModel* named_model(std::string_view given) {
             first([&](const CatalogModel& m) { return has_name(m, [&](const std::string& n) { return n == last; }); }))
         return one;
     if (wanted.size() < 3) return nullptr;
+    // "Qwen_Qwen2.5-32B": a repository as the name of a folder.
+    const std::size_t cut = last.find('_');
+    const CatalogModel* const inside = cut == std::string::npos || cut == 0 ? nullptr : named_model(last.substr(cut + 1));
+    if (inside != nullptr && lower_case(inside->repository).starts_with(joined({last.substr(0, cut), "/"}))) return inside;
     return first([&](const CatalogModel& m) {
         return squeezed(m.model.id) == wanted || squeezed(name_in(m.repository)) == wanted ||
                has_name(m, [&](const std::string& n) { return squeezed(n) == wanted; });

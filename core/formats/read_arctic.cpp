@@ -22,18 +22,18 @@ static void count_groups(std::vector<Entry>& entries, std::int64_t group) {
 }
 
 bool unwrap_arctic(std::vector<Entry>& entries) {
-    constexpr ArcticName kNames[] = {{"model.name_or_path", "model_name_or_path"},
-                                     {"model.attn_implementation", "attn_implementation"},
-                                     {"model.dtype", "torch_dtype"},
-                                     {"model.peft_config.r", "lora_r"},
-                                     {"model.peft_config.lora_dropout", "lora_dropout"},
-                                     {"model.peft_config.target_modules", "lora_target_modules"},
-                                     {"micro_batch_size", "per_device_train_batch_size"},
-                                     {"data.max_length", "max_length"},
-                                     {"sequence_parallel_size", "ulysses_sequence_parallel_size"},
-                                     {"activation_checkpoint_cpu_offload", "activation_offloading"},
-                                     {"epochs", "num_train_epochs"},
-                                     {"train_iters", "max_steps"}};
+    constexpr ArcticName kArcticNames[] = {{"model.name_or_path", "model_name_or_path"},
+                                           {"model.attn_implementation", "attn_implementation"},
+                                           {"model.dtype", "torch_dtype"},
+                                           {"model.peft_config.r", "lora_r"},
+                                           {"model.peft_config.lora_dropout", "lora_dropout"},
+                                           {"model.peft_config.target_modules", "lora_target_modules"},
+                                           {"micro_batch_size", "per_device_train_batch_size"},
+                                           {"data.max_length", "max_length"},
+                                           {"sequence_parallel_size", "ulysses_sequence_parallel_size"},
+                                           {"activation_checkpoint_cpu_offload", "activation_offloading"},
+                                           {"epochs", "num_train_epochs"},
+                                           {"train_iters", "max_steps"}};
     if (count_like(entries, {"model.name_or_path"}) == 0 ||
         count_like(entries, {"type", "micro_batch_size", "data.sources", "checkpoint*", "scheduler.*", "deepspeed.zero*"}) < 3)
         return false;
@@ -44,18 +44,19 @@ bool unwrap_arctic(std::vector<Entry>& entries) {
     if (!says("deepspeed.zero_optimization.stage")) unsaid.push_back({"zero_optimization.stage", "", 2});
     std::int64_t group = 1;
     for (Entry& entry : entries) {
-        const auto row = std::find_if(std::begin(kNames), std::end(kNames), [&](const ArcticName& one) { return one.first == entry.key; });
+        const auto row =
+            std::find_if(std::begin(kArcticNames), std::end(kArcticNames), [&](const ArcticName& one) { return one.first == entry.key; });
         const bool shards = entry.key.starts_with("deepspeed.zero_optimization.");
         for (const char* quiet : {"data.", "wandb.", "logger.", "scheduler.", "checkpoint", "optimizer.", "deepspeed", "min_iterations",
                                   "exit_iteration", "train_log", "eval_", "loss_log", "skip_validation", "type", "code"})
-            if (row == std::end(kNames) && !shards && entry.key.starts_with(quiet)) entry.fate = Fate::no_number;
+            if (row == std::end(kArcticNames) && !shards && entry.key.starts_with(quiet)) entry.fate = Fate::no_number;
         if (entry.key == "sequence_parallel_size") group = static_cast<std::int64_t>(number_in(entry.value).value_or(1));
         if (entry.key == "model.type" && entry.value == "liger")
             entry.key = "use_liger_kernel", entry.written = std::exchange(entry.value, true);
         if (entry.key == "model.disable_activation_checkpoint" && entry.value != false) unsaid[0].value = false, entry.fate = Fate::used;
         if (entry.key == "type" && entry.value != "sft") entry.key = "trl";  // "dpo"
         if (shards) entry.key.erase(0, std::string_view("deepspeed.").size());
-        if (row != std::end(kNames)) entry.key = row->second;
+        if (row != std::end(kArcticNames)) entry.key = row->second;
     }
     count_groups(entries, group);
     entries.insert(entries.end(), unsaid.begin(), unsaid.end());

@@ -195,17 +195,17 @@ int litgpt_likeness(const std::vector<Entry>& entries) {
 
 // Another setting below "train" stops it (litgpt/args.py, TrainArgs, by jsonargparse); programs of somebody's own may take more.
 static void refuse_unknown_of_lit(Import& in) {
-    constexpr std::string_view kTrain =
+    constexpr std::string_view kLitTrain =
         "|save_interval|log_interval|global_batch_size|micro_batch_size|lr_warmup_steps|lr_warmup_fraction|"
         "epochs|max_tokens|max_steps|max_time|max_seq_length|tie_embeddings|learning_rate|weight_decay|"
         "beta1|beta2|max_norm|min_lr|";
     const Entry* const way = in.last("litgpt");
     const std::string said = way == nullptr || !way->value.is_string() ? "" : way->value.get<std::string>();
-    constexpr std::string_view kWays[] = {"", "finetune_lora", "finetune_full", "finetune_adapter", "finetune_adapter_v2", "pretrain"};
-    if (std::find(std::begin(kWays), std::end(kWays), said) == std::end(kWays)) return;
+    constexpr std::string_view kLitWays[] = {"", "finetune_lora", "finetune_full", "finetune_adapter", "finetune_adapter_v2", "pretrain"};
+    if (std::find(std::begin(kLitWays), std::end(kLitWays), said) == std::end(kLitWays)) return;
     for (const Entry& entry : in.entries) {
         if (!entry.key.starts_with("train.") || entry.key.find('.', 6) != std::string::npos) continue;
-        if (kTrain.find(joined({"|", std::string_view(entry.key).substr(6), "|"})) != std::string_view::npos) continue;
+        if (kLitTrain.find(joined({"|", std::string_view(entry.key).substr(6), "|"})) != std::string_view::npos) continue;
         in.refused.push_back(Text("import_plan.refused.no_key").with("program", "LitGPT").with("key", entry.key.substr(0, 80)));
         return;
     }

@@ -18,24 +18,24 @@ static void rename_rlhf(Entry& entry, std::span<const RlhfName> rows) {
 
 // OpenRLHF 0.10 has its arguments in sections. What it takes unsaid is bf16, as before.
 static void leave_sections(Import& in) {
-    constexpr RlhfName kRows[] = {{"model.model_name_or_path", "pretrain"},
-                                  {"actor.model_name_or_path", "pretrain"},
-                                  {"data.max_len", "max_len"},
-                                  {"train.micro_batch_size", "micro_train_batch_size"},
-                                  {"train.batch_size", "train_batch_size"},
-                                  {"train.max_epochs", "max_epochs"},
-                                  {"model.gradient_checkpointing_enable", "gradient_checkpointing"},
-                                  {"actor.gradient_checkpointing_enable", "gradient_checkpointing"},
-                                  {"actor.num_nodes", "actor_num_nodes"},
-                                  {"actor.num_gpus_per_node", "actor_num_gpus_per_node"},
-                                  {"ds.lora.rank", "lora_rank"},
-                                  {"ds.lora.alpha", "lora_alpha"},
-                                  {"ds.lora.dropout", "lora_dropout"},
-                                  {"ds.lora.target_modules", "target_modules"},
-                                  {"ds.tensor_parallel_size", "ds_tensor_parallel_size"}};
+    constexpr RlhfName kRlhfRows[] = {{"model.model_name_or_path", "pretrain"},
+                                      {"actor.model_name_or_path", "pretrain"},
+                                      {"data.max_len", "max_len"},
+                                      {"train.micro_batch_size", "micro_train_batch_size"},
+                                      {"train.batch_size", "train_batch_size"},
+                                      {"train.max_epochs", "max_epochs"},
+                                      {"model.gradient_checkpointing_enable", "gradient_checkpointing"},
+                                      {"actor.gradient_checkpointing_enable", "gradient_checkpointing"},
+                                      {"actor.num_nodes", "actor_num_nodes"},
+                                      {"actor.num_gpus_per_node", "actor_num_gpus_per_node"},
+                                      {"ds.lora.rank", "lora_rank"},
+                                      {"ds.lora.alpha", "lora_alpha"},
+                                      {"ds.lora.dropout", "lora_dropout"},
+                                      {"ds.lora.target_modules", "target_modules"},
+                                      {"ds.tensor_parallel_size", "ds_tensor_parallel_size"}};
     bool sections = false;
     for (Entry& entry : in.entries) {
-        rename_rlhf(entry, kRows);
+        rename_rlhf(entry, kRlhfRows);
         sections = sections || entry.key.starts_with("ds.");
         if (entry.key == "ds.param_dtype") in.become(entry, entry.value == "fp16" ? "fp16" : "bf16", true);
         if (entry.key.starts_with("ds.")) entry.key.erase(0, 3);
@@ -47,15 +47,15 @@ static void leave_sections(Import& in) {
 // OpenRLHF 0.8, cli/train_sft.py, in the Trainer's words; its other programs train with more than one model.
 void translate_rlhf(Import& in) {
     leave_sections(in);
-    constexpr RlhfName kRows[] = {{"pretrain", "model_name_or_path"},
-                                  {"micro_train_batch_size", "micro_batch_size"},
-                                  {"train_batch_size", "batch_size"},
-                                  {"max_len", "max_length"},
-                                  {"flash_attn", "use_flash_attn"},
-                                  {"ds_tensor_parallel_size", "tensor_parallel_size"},
-                                  {"ring_attn_size", "sequence_parallel_size"}};
+    constexpr RlhfName kRlhfRows[] = {{"pretrain", "model_name_or_path"},
+                                      {"micro_train_batch_size", "micro_batch_size"},
+                                      {"train_batch_size", "batch_size"},
+                                      {"max_len", "max_length"},
+                                      {"flash_attn", "use_flash_attn"},
+                                      {"ds_tensor_parallel_size", "tensor_parallel_size"},
+                                      {"ring_attn_size", "sequence_parallel_size"}};
     for (Entry& entry : in.entries) {
-        rename_rlhf(entry, kRows);
+        rename_rlhf(entry, kRlhfRows);
         if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
     }
     in.mark_all({"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples",
@@ -63,9 +63,10 @@ void translate_rlhf(Import& in) {
                  "init_kl_coef", "*_dataset", "*wandb*"},
                 Fate::no_number);
     const std::string module = in.text("module", "").value_or("");
-    constexpr std::string_view kProgram = "cli.train_";
-    if (const std::size_t at = module.find(kProgram); at != std::string::npos && !module.substr(at + kProgram.size()).starts_with("sft"))
-        refuse_mode(in, module.substr(at + kProgram.size()));
+    constexpr std::string_view kRlhfProgram = "cli.train_";
+    if (const std::size_t at = module.find(kRlhfProgram);
+        at != std::string::npos && !module.substr(at + kRlhfProgram.size()).starts_with("sft"))
+        refuse_mode(in, module.substr(at + kRlhfProgram.size()));
     const auto nodes = in.whole("actor_num_nodes", "gpus"), each = in.whole("actor_num_gpus_per_node", "gpus");
     if (nodes && each && *nodes > 0 && *each > 0 && *nodes < 100'000 && *each < 1'000) in.job["gpus"] = *nodes * *each;
     if (in.on("adam_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;

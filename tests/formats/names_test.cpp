@@ -38,6 +38,8 @@ TEST_CASE("who trained a model further, in which numbers its file has it, and wh
              Row{"meta-llama/Meta-Llama-3-8B-Instruct", "llama-3-8b"},
              Row{"unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b"},
              Row{"NousResearch/Llama-2-7b-chat-hf", "llama-2-7b"},
+             Row{"./Qwen_Qwen2.5-32B", "qwen2.5-32b"},
+             Row{"./other_Qwen2.5-32B", ""},
              Row{"/data/models/Llama-2-70b-hf/", "llama-2-70b"},
              Row{"/data/Llama-2/7B-hf", "llama-2-7b"},
              Row{"~/.cache/huggingface/hub/models--meta-llama--Llama-3.1-8B/snapshots/0e9e39f249a16976918f6564b8830bc894c89659",
