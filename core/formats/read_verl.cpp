@@ -82,6 +82,9 @@ void read_verl_fsdp(Import& in) {
     in.job["fully_shard"] = second ? "on" : "off";
     const bool again = !in.has("fsdp.reshard_after_forward") || in.on("fsdp.reshard_after_forward", "zero");
     in.job["zero"] = again ? "weights" : "gradients";
+    // Gradients are shared out after every micro-batch (workers/actor/dp_actor.py, update_policy), until a setting came that says
+    // otherwise.
+    if (!in.on("fsdp.use_no_sync_for_gradient_accumulation", "sync_each_micro_batch")) in.job["sync_each_micro_batch"] = "on";
     const auto size = in.whole("fsdp.fsdp_size", "shard_replicas");
     const std::int64_t gpus = in.job.value("gpus", std::int64_t{0});
     if (size && *size > 0 && gpus > *size && gpus % *size == 0) in.job["shard_replicas"] = gpus / *size;

@@ -24,6 +24,7 @@ TEST_CASE("verl: the actor's update under FSDP, by its overrides") {
           R"(context_parallel=2 context_parallel_kind="all_to_all" tensor_parallel=1 zero="weights" recompute="full" precision="bf16")");
     // While the actor learns, what was offloaded between its updates is on the GPU.
     CHECK(some(job, {"weights_offload", "optimizer_offload"}) == "weights_offload=? optimizer_offload=?");
+    CHECK(some(job, {"sync_each_micro_batch"}) == R"(sync_each_micro_batch="on")");
     CHECK(ids(job["notes"]) == "import_plan.note.actor");
     CHECK(job["refused"].empty());
 }
