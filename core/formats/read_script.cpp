@@ -31,8 +31,6 @@ constexpr std::pair<const char*, const char*> kAsked[] = {{"gpus", "gpus"},
                                                           {"micro_batch_size", "micro_batch_size"},
                                                           {"micro_batch", "micro_batch_size"}};
 
-}
-
 // "pretrain_gpt_oss_20b.py model.seq_length=…": the program's name says the model of its recipe.
 void add_named_program(const ShellCommand& command, Import& in) {
     std::string name = title_of(command);
