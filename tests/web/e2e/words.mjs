@@ -24,7 +24,7 @@ export const words = {
     fits: 'fits',
     yours: 'your plan',
     chosen: 'chosen for you',
-    expertsOver: /experts over (\d+)/,
+    expertsOver: /experts of each layer over (\d+)/,
     moreGpus: /^\s*Use .* GPUs/,
     equallyFast: 'equally fast',
     tie: (count) => `${count} plans are equally fast`,

@@ -19,8 +19,31 @@ test('the plan in words: only what is split is named', () => {
     );
     expect(plan({ ...one, tensor_parallel: 4, tensor_columns: 2 }, 1)).toBe('each layer over 8 GPUs');
     expect(plan({ tensor_parallel: 8, pipeline_parallel: 16, context_parallel: 2, expert_parallel: 4 }, 1)).toBe(
-        'each layer over 8 GPUs, the stack of layers over 16, each sequence over 2, and the experts over 4',
+        'each layer over 8 GPUs, the stack of layers over 16, and each sequence over 2; the experts of each layer over 4 of these GPUs',
     );
+    expect(plan({ ...one, tensor_parallel: 2, pipeline_parallel: 8, expert_parallel: 64 }, 128)).toBe(
+        'each layer over 2 GPUs and the stack of layers over 8, in 128 copies; the experts of each layer over 64 of these GPUs',
+    );
+    expect(plan({ ...one, expert_parallel: 8 }, 64)).toBe(
+        '64 copies of all but the experts; the experts of each layer over 8 of these GPUs',
+    );
+});
+
+test('sharded weights are one model, not copies of it', () => {
+    const { answer } = answeredOf();
+    const plan = (degrees: object, count: number) => splitText({ ...answer, data_parallel: count, job: { ...answer.job, ...degrees } });
+    const sharded = {
+        tensor_parallel: 1,
+        pipeline_parallel: 1,
+        context_parallel: 1,
+        expert_parallel: 1,
+        zero: 'weights',
+        shard_replicas: 1,
+    };
+    expect(plan(sharded, 64)).toBe('one model sharded over 64 GPUs');
+    expect(plan({ ...sharded, tensor_parallel: 8 }, 4)).toBe('each layer over 8 GPUs, the weights sharded over 4 such groups');
+    expect(plan({ ...sharded, shard_replicas: 8 }, 64)).toBe('one model sharded over 8 GPUs, in 8 copies');
+    expect(plan({ ...sharded, zero: 'gradients' }, 64)).toBe('64 copies of the whole model');
 });
 
 test('Chinese sets its clauses apart, and joins none of them as names', async () => {
@@ -29,7 +52,7 @@ test('Chinese sets its clauses apart, and joins none of them as names', async ()
     await speak('zh');
     const text = splitText({ ...answer, data_parallel: 1, job });
     await speak('en');
-    expect(text).toMatch(/^每层.+，专家.+$/);
+    expect(text).toMatch(/^每层.+；每层的专家.+$/);
     expect(text).not.toContain('和');
 });
 

@@ -8,21 +8,29 @@ import { clauses, say } from '../words/words';
 import { LaterPinButton, LaterTerms, LaterWhy } from './later';
 import { whoseOf } from './whose';
 
-// "each layer over 4 GPUs and the stack of layers over 8, in 2 copies"
+// "each layer over 4 GPUs and the stack of layers over 8, in 2 copies": the numbers multiply to that of the GPUs, but those of the experts,
+// which lie inside the copies.
 export function splitText({ job, data_parallel: count }: Estimate): string {
-    const of = (...keys: ('tensor_parallel' | 'tensor_columns' | 'pipeline_parallel' | 'context_parallel' | 'expert_parallel')[]): number =>
+    const of = (...keys: ('tensor_parallel' | 'tensor_columns' | 'pipeline_parallel' | 'context_parallel')[]): number =>
         keys.reduce((product, key) => product * Number(job[key]), 1);
     const parts: string[] = [];
-    const add = (id: 'layer' | 'stack' | 'sequence' | 'experts', over: number): void => {
+    const add = (id: 'layer' | 'stack' | 'sequence', over: number): void => {
         if (over > 1) parts.push(say(`plan.split.${id}`, { count: over, first: parts.length === 0 }));
     };
     add('layer', of('tensor_parallel', 'tensor_columns'));
     add('stack', of('pipeline_parallel'));
     add('sequence', of('context_parallel'));
-    add('experts', of('expert_parallel'));
-    if (parts.length === 0) return count > 1 ? say('plan.split.copies', { count }) : say('plan.split.whole');
-    const split = clauses(parts);
-    return count > 1 ? say('plan.split.in_copies', { split, count }) : split;
+    const experts = Number(job.expert_parallel);
+    const replicas = Number(job.shard_replicas);
+    const copies = job.zero !== 'weights' ? count : count % replicas ? 1 : replicas;
+    let split = clauses(parts);
+    if (count > copies) split = say('plan.split.sharded', { split, first: !split, count: count / copies });
+    if (copies > 1)
+        split = split
+            ? say('plan.split.in_copies', { split, count: copies })
+            : say('plan.split.copies', { count: copies, experts: experts > 1 });
+    split ||= say('plan.split.whole');
+    return experts > 1 ? say('plan.split.experts', { split, count: experts }) : split;
 }
 
 interface SplitProps {

@@ -88,8 +88,9 @@ export interface Words {
     'plan.split.layer': { count: number };
     'plan.split.stack': { first: string | boolean; count: number };
     'plan.split.sequence': { first: string | boolean; count: number };
-    'plan.split.experts': { first: string | boolean; count: number };
-    'plan.split.copies': { count: number };
+    'plan.split.experts': { split: string; count: number };
+    'plan.split.copies': { count: number; experts: string | boolean };
+    'plan.split.sharded': { first: string | boolean; count: number; split: string };
     'plan.split.in_copies': { split: string; count: number };
     'plan.split.whole': null;
     'plan.split.change': null;
