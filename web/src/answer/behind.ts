@@ -3,7 +3,7 @@ import './behind.css';
 import './paper';
 
 export { Besides } from './besides';
-export { Changes } from './changes';
+export { Best, Changes } from './changes';
 export { Grounds } from './grounds';
 export { PinButton } from './pin-button';
 export { Problems } from './problems';

@@ -4,7 +4,7 @@ import { answeredOf, catalog, goodOf, heatOf } from '../shared/test-data';
 import { focus, plain, send, show, spies, tap, textOf } from '../shared/test-view';
 import { allAuto } from '../state/state';
 import type { Page } from '../store/page';
-import { Changes } from './changes';
+import { Best, Changes } from './changes';
 
 const { page: plainPage, answer } = answeredOf('does-not-fit');
 const alternatives = { ...goodOf('alternatives', 'alternatives-70b'), job: answer.job };
@@ -138,4 +138,21 @@ test('nor under the focus; another run has its own rows at once', () => {
         other,
     );
     expect(rows()).toHaveLength(2);
+});
+
+test('what the best plan comes to stands beside the reader’s own, and a press drops the settings', () => {
+    const own = answeredOf('llama-70b-64-h100');
+    const best = { set: {}, class: 'fits', step_seconds: own.answer.time.step_seconds / 2 } as never;
+    const of = (auto_plan: typeof best, job = own.answer.job) => ({ ...own.page, alternatives: { ...alternatives, job, auto_plan } });
+    const act = spies();
+    const text = (page: Page, answer = own.answer) => show(<Best page={page} answer={answer} act={act} />);
+    const days = (own.answer.time.run?.days ?? 0) / 2;
+    expect(text(of(best)).text()).toBe(plain(`Best without your settings: ${format.training(days, days, days)[0]}`));
+    tap(text(of(best)).find('button'));
+    expect(act.change).toHaveBeenCalledWith(allAuto(catalog), 'choose');
+    const equal = { ...(best as object), step_seconds: own.answer.time.step_seconds * 0.999 } as never;
+    expect(text(of(equal)).text(), 'as fast').toBe('');
+    expect(text(of(equal), { ...own.answer, class: 'does_not_fit' }).text(), 'that fits').toMatch(/^Best without/);
+    expect(text(of({ ...(best as object), class: 'at_risk' } as never)).text(), 'that does not fit').toBe('');
+    expect(text(of(best, answer.job)).text(), 'of another run').toBe('');
 });

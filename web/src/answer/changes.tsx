@@ -48,9 +48,10 @@ function timeBeside({ time, equally_good }: Estimate, seconds: number, depth: De
     return format.training(days, days, days)[0];
 }
 
-// Changes of the run that is shown: those of the one before, which stay until these are there, say nothing of it.
-const changesOf = (alternatives: Alternatives | null, { job }: Estimate): Change[] =>
-    alternatives && JSON.stringify(alternatives.job) === JSON.stringify(job) ? alternatives.changes : [];
+// What is known beside the run that is shown: that of the one before, which stays until this is there, says nothing of it.
+const besideOf = (alternatives: Alternatives | null, { job }: Estimate): Alternatives | null =>
+    alternatives && JSON.stringify(alternatives.job) === JSON.stringify(job) ? alternatives : null;
+const changesOf = (alternatives: Alternatives | null, answer: Estimate): Change[] => besideOf(alternatives, answer)?.changes ?? [];
 
 interface Row {
     key: string; // what a press does: a row that does something else is another row
@@ -128,6 +129,20 @@ interface Props {
     page: Page;
     answer: Estimate;
     act: Actions;
+}
+
+// What the best plan comes to beside the reader's own, where it is better: a press drops what the reader has set of the plan.
+export function Best({ page, answer, act }: Props) {
+    const best = besideOf(page.alternatives, answer)?.auto_plan;
+    if (best?.class !== 'fits') return null;
+    const { time, equally_good } = answer;
+    const slower = best.step_seconds > time.step_seconds || isEqual(best.step_seconds, time.step_seconds, equally_good.width);
+    if (answer.class === 'fits' && slower) return null;
+    return (
+        <button type="button" class="chip" onClick={() => act.change(allAuto(page.catalog), 'choose')}>
+            {say('plan.best', { time: timeBeside(answer, best.step_seconds, 'plain') })}
+        </button>
+    );
 }
 
 // Single changes that lower the memory. What fits already may still want to save.

@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
 import { answeredOf, goodOf, refusalOf } from '../shared/test-data';
 import { show, spies } from '../shared/test-view';
-import { LaterBesides, LaterChanges, LaterGrounds, LaterPinButton, LaterProblems, LaterTerms, LaterWarnings, LaterWhy } from './later';
+import {
+    LaterBesides,
+    LaterBest,
+    LaterChanges,
+    LaterGrounds,
+    LaterPinButton,
+    LaterProblems,
+    LaterTerms,
+    LaterWarnings,
+    LaterWhy,
+} from './later';
 
 test('what stands behind the answer comes by itself', async () => {
     const { page, answer } = answeredOf('does-not-fit');
@@ -10,6 +20,7 @@ test('what stands behind the answer comes by itself', async () => {
     const { text } = show(
         <>
             <LaterChanges page={{ ...page, alternatives }} answer={answer} act={spies()} />
+            <LaterBest page={{ ...page, alternatives }} answer={answer} act={spies()} />
             <LaterTerms page={page} answer={answer} />
             <LaterWhy page={page} answer={answer} estimate={() => new Promise(() => {})} />
             <LaterGrounds answer={answer} />
@@ -22,6 +33,6 @@ test('what stands behind the answer comes by itself', async () => {
     await expect
         .poll(text)
         .toMatch(
-            /^Change this first .* tensor \d+ · .*A search compares all plans.* allocates .* 3 .*Note.* Pin this plan .*Set Tensor parallel/,
+            /^Change this first .*Best without your settings: .*tensor \d+ · .*A search compares all plans.* allocates .* 3 .*Note.* Pin this plan .*Set Tensor parallel/,
         );
 });

@@ -17,6 +17,11 @@ export function LaterChanges(props: Parameters<Behind['Changes']>[0]) {
     return view ? <view.Changes {...props} /> : null; // nobody misses them before the answer has been read
 }
 
+export function LaterBest(props: Parameters<Behind['Best']>[0]) {
+    const { view } = useBehind();
+    return view ? <view.Best {...props} /> : null;
+}
+
 export function LaterProblems(props: Parameters<Behind['Problems']>[0]) {
     const { view } = useBehind(props.page.problems.length > 0); // what is wrong is not drawn before this is there (main.tsx)
     return view ? <view.Problems {...props} /> : null;

@@ -5,7 +5,7 @@ import { Launch } from '../formats/launch';
 import { Share } from '../share/share';
 import type { Actions, Page } from '../store/page';
 import { clauses, say } from '../words/words';
-import { LaterPinButton, LaterTerms, LaterWhy } from './later';
+import { LaterBest, LaterPinButton, LaterTerms, LaterWhy } from './later';
 import { whoseOf } from './whose';
 
 // "each layer over 4 GPUs and the stack of layers over 8, in 2 copies": the numbers multiply to that of the GPUs, but those of the experts,
@@ -44,12 +44,14 @@ interface SplitProps {
 export function Split({ page, answer, act, asks }: SplitProps) {
     const [explained, explain] = useState(false);
     const plain = page.depth === 'plain';
+    const whose = whoseOf(page);
     return (
         <>
             <div class="plan">
                 <p>
                     <b>{say('plan.split.title')}</b> {splitText(answer)} {!plain && <LaterTerms page={page} answer={answer} />}{' '}
-                    <span class="chip">{say(`answer.chip.${whoseOf(page)}`)}</span>
+                    <span class="chip">{say(`answer.chip.${whose}`)}</span>{' '}
+                    {whose !== 'all' && <LaterBest page={page} answer={answer} act={act} />}
                 </p>
                 <span class="acts">
                     <Share page={page} />

@@ -141,6 +141,7 @@ export interface Words {
     'answer.adapters': { model: string };
     'answer.sentence': { model: string; gpus: number; gpu: string; tokens: number; fit: string | boolean; used: string; card: string; share: number };
     'answer.cannot_sentence': { model: string; gpus: number; gpu: string; tokens: number; why: string };
+    'plan.best': { time: string };
     'answer.chip.all': null;
     'answer.chip.mixed': null;
     'answer.chip.yours': null;
