@@ -49,7 +49,7 @@ test('a model that the catalogue lacks is taken as if its config had been pasted
     expect(act.replaceJob.mock.calls).toEqual([[job, 'choose']]);
     expect(parseLink(formatLink(job, page.catalog), page.catalog).job).toEqual(inUse(job));
     again(<Sentence page={{ ...page, job }} act={act} />);
-    expect(find<HTMLInputElement>('combobox', 'Model').value).toBe('google/gemma-2b');
+    expect(find<HTMLInputElement>('combobox', 'Model').value).toBe('gemma-2b');
 });
 
 test('a number of GPUs may say which', () => {
@@ -73,9 +73,11 @@ test('a GPU of one’s own starts from the one shown, and is then called by its 
     expect(own.act.change.mock.calls).toEqual([[{ gpu: 'h100-sxm-80gb', cluster: '' }, 'choose']]);
 });
 
-test('a pasted model can be looked at', () => {
-    const { act, find } = shown(pageOf('custom-model'));
-    tap(find('button', 'Look at the pasted config'));
+test('a model that is not of the list has its own name, and can be looked at', () => {
+    const page = pageOf('custom-model');
+    const { act, find } = shown({ ...page, job: { ...page.job, 'model._name_or_path': 'swiss-ai/Apertus-8B-2509' } });
+    expect(find<HTMLInputElement>('combobox', 'Model').value).toBe('Apertus-8B-2509');
+    tap(find('button', 'Look at the model’s config'));
     expect(JSON.parse(act.paste.mock.calls[0]?.[0] ?? '')).toMatchObject({ model_type: 'qwen3', hidden_size: 1024 });
 });
 

@@ -35,6 +35,7 @@ test('what is not in a link stays as it is; what is not known keeps its words', 
 test('a pasted model has its own name, or none', () => {
     expect(read('?model=custom&model.hidden_size=8')).toEqual({ model: 'Your model' });
     expect(read('?model=custom&model._name_or_path=%22true%22')).toEqual({ model: 'true' });
+    expect(read('?model=custom&model._name_or_path=swiss-ai%2FApertus-8B-2509')).toEqual({ model: 'Apertus-8B-2509' });
 });
 
 test('a GPU of one’s own has its own name, or none', () => {

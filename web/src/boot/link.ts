@@ -21,7 +21,7 @@ export function readLink(query: string, data: Known, words: BootWords, locale: (
         if (text !== null) shown[key] = /^\d{4,15}$/.test(text) ? Number(text).toLocaleString(locale()) : text;
     }
     const model = params.get(MODEL);
-    if (model === CUSTOM) shown[MODEL] = params.get('model._name_or_path')?.replace(/^"(.*)"$/, '$1') ?? words.ownModel;
+    if (model === CUSTOM) shown[MODEL] = params.get('model._name_or_path')?.replace(/^"?(.*\/)?|"$/g, '') ?? words.ownModel;
     else if (model !== null) shown[MODEL] = data.models[model] ?? model;
     const gpu = params.get(GPU);
     if (gpu !== null) shown[GPU] = gpu;

@@ -112,9 +112,9 @@ export const isEqual = (seconds: number, than: number, width: number): boolean =
 export const stepChange = (seconds: number, than: number, width: number): string =>
     isEqual(seconds, than, width) ? say('plan.equal') : say('plan.a_step', { change: format.slower(seconds, than) });
 
-// The model's name as the form shows it, known before any answer.
+// The model's name as the form shows it, known before any answer; of a repository that of the model, as the core says it.
 export function modelLabel({ catalog, job }: Pick<Page, 'catalog' | 'job'>): string {
-    if (job.model === CUSTOM_MODEL) return String(configOf(job)?._name_or_path ?? say('form.own_model'));
+    if (job.model === CUSTOM_MODEL) return String(configOf(job)?._name_or_path ?? say('form.own_model')).replace(/.*\//, '');
     return catalog.models.find((model) => model.id === job.model)?.label ?? String(job.model);
 }
 
