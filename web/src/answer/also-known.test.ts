@@ -13,6 +13,7 @@ test('the core is asked with what was typed, and its models have a title', async
         title: 'More models:',
         said: 'More models: Gemma 2B, Gemma 2 2B',
         near: false,
+        vague: false,
         models: found.models,
     });
     expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }]]);
@@ -25,7 +26,11 @@ test('where a number only begins a longer one, no model is called so', async () 
     const [gemma] = models;
     const long = { ...gemma, id: 'gpt-3-40b', label: 'GPT-3 40B', repository: '', names: [] };
     asked.mockResolvedValue({ ok: true, version: 2, match: 'words', models: [long] });
-    expect((await alsoKnown('gpt-4')).title).toBe('None is called “gpt-4”. So begin:');
+    expect(await alsoKnown('gpt-4')).toMatchObject({ title: 'None is called “gpt-4”. So begin:', vague: true });
+    const size = { ...long, id: 'gpt3-5b', label: 'GPT-3 5B' };
+    asked.mockResolvedValue({ ok: true, version: 2, match: 'words', models: [size] });
+    expect(await alsoKnown('gpt-5'), 'a size is no version').toMatchObject({ title: 'Did you mean:', vague: true });
+    for (const typed of ['gpt-3 5', 'gpt 3', 'gpt 5b']) expect((await alsoKnown(typed)).vague, typed).toBe(false);
 });
 
 test('one that is spelled alike says so; none, and a refusal, say nothing', async () => {
@@ -42,7 +47,7 @@ test('LoRA is no model: where it is set is said, beside the models of the other 
     asked.mockReset();
     const title = 'LoRA is not a model. Choose the model, then “What is trained” in “Every detail”.';
     for (const typed of ['lora', 'QLoRA', ' adapter '])
-        expect(await alsoKnown(typed)).toEqual({ title, said: title, near: false, models: [] });
+        expect(await alsoKnown(typed)).toMatchObject({ title, said: title, near: false, models: [] });
     expect(asked).not.toHaveBeenCalled();
     const found = goodOf('find_models', 'find-models');
     asked.mockResolvedValue(found);

@@ -3,18 +3,26 @@ import type { FoundModel } from '../core/api';
 import { findModels } from '../formats/reader';
 import { type Job, withConfig } from '../state/state';
 import { fetchWords, listed, say, sentences, tell } from '../words/words';
-import { isWhole } from './model-search';
+import { isWhole, wordsOf } from './model-search';
 
 export interface AlsoKnown {
     title: string; // of the models, or what is to be said where there are none; '': nothing
     said: string; // title and models, for the ear
     near: boolean; // none has that name: one is spelled alike
+    vague: boolean; // the first may be another one than was meant: it is taken by who points at it
     models: FoundModel[];
 }
 
 const SAID = 5;
 // What is trained, not a model.
 const ADAPTERS = /(^|[\s,;:/_-])(q?lora|adapters?|peft)(?![a-z])/gi;
+
+// "gpt-5" is not "GPT-3 5B": the size without the number that comes before it.
+function isSizeAlone({ label }: FoundModel, words: string[]): boolean {
+    const numbers = wordsOf(label).filter((word) => /^\d/.test(word));
+    const isOpen = (word: string): boolean => /^[\d.]+$/.test(word) && !numbers.includes(word);
+    return words.some(isOpen) && !numbers.every((number) => words.some((word) => number.startsWith(word)));
+}
 
 export async function alsoKnown(typed: string): Promise<AlsoKnown> {
     const text = typed.normalize('NFKC');
@@ -25,10 +33,17 @@ export async function alsoKnown(typed: string): Promise<AlsoKnown> {
     const adapters =
         text.search(ADAPTERS) >= 0 && say('formats.models.adapters', { field: tell({ id: 'field.trained' }), detail: say('depth.detail') });
     // "gpt-4" begins "GPT-3 40B": that is not what was typed, unless more is to come
-    const exact = models.some((model) => isWhole({ ...model, label: `${model.label} ${model.names.join(' ')}` }, words));
-    const found = near ? say('formats.models.near') : exact ? say('formats.models.also') : say('formats.models.begins', { typed: words });
+    const exact = models.map((model) => isWhole({ ...model, label: `${model.label} ${model.names.join(' ')}` }, words));
+    const sizes = models.map((model) => isSizeAlone(model, wordsOf(words)));
+    const vague = near || !exact[0] || sizes[0] === true;
+    const found =
+        near || (exact[0] && vague)
+            ? say('formats.models.near')
+            : exact.includes(true)
+              ? say('formats.models.also')
+              : say('formats.models.begins', { typed: words });
     const title = sentences(adapters, models.length > 0 && found);
-    return { title, said: sentences(title, listed(models.slice(0, SAID).map(({ label }) => label))), near, models };
+    return { title, said: sentences(title, listed(models.slice(0, SAID).map(({ label }) => label))), near, vague, models };
 }
 
 // The model of a job by another name than the page's list has, as it is taken from there; any other one stays what it is.

@@ -5,7 +5,7 @@ import { press, show, tap, textOf, write } from '../shared/test-view';
 import type { AlsoKnown } from './also-known';
 import { ModelPicker } from './model-picker';
 
-const nothing: AlsoKnown = { title: '', said: '', near: false, models: [] };
+const nothing: AlsoKnown = { title: '', said: '', near: false, vague: false, models: [] };
 
 function shown(invalid = false, ask: (typed: string) => Promise<AlsoKnown> = async () => nothing) {
     const onChoose = vi.fn();
@@ -186,6 +186,26 @@ test('Enter takes a model whose number is the one typed, not one where it begins
     await vi.waitFor(() =>
         expect(all('option').map((one) => textOf(one).slice(0, 10))).toEqual(['OLMo 2 32B', 'OLMo 3 32B', 'Paste a co']),
     );
+});
+
+test('Enter takes no model that may not be meant: the list stays open, and who points at one takes it', async () => {
+    const { ask, answer } = asking();
+    const { field, onChoose } = shown(false, ask);
+    const vague = { ...known, title: 'Did you mean:', vague: true };
+    tap(field);
+    write(field, 'gemma 5');
+    press(field, 'Enter'); // before the list is whole
+    await answer('gemma 5', vague);
+    press(field, 'Enter'); // and after
+    expect(onChoose).not.toHaveBeenCalled();
+    expect([field.getAttribute('aria-expanded'), field.getAttribute('aria-activedescendant')]).toEqual(['true', null]);
+    press(field, 'ArrowUp');
+    expect(field.getAttribute('aria-activedescendant')).toBe('model-2');
+    write(field, 'gemma 7');
+    await answer('gemma 7', vague);
+    press(field, 'ArrowDown');
+    press(field, 'Enter');
+    expect(onChoose.mock.calls).toEqual([[gemmas[0]?.model]]);
 });
 
 test('Enter is forgotten when more is typed, or the list is closed', async () => {

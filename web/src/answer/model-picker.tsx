@@ -33,7 +33,7 @@ const askAlso = async (typed: string): Promise<AlsoKnown> => (await import('./al
 interface Asked extends AlsoKnown {
     of: string; // what was typed
 }
-const NONE: Asked = { of: '', title: '', said: '', near: false, models: [] };
+const NONE: Asked = { of: '', title: '', said: '', near: false, vague: false, models: [] };
 
 // Models that the catalogue lacks. `coming`: what knows them is on its way, or works.
 function useAlso(typed: string, wanted: boolean, ask: typeof askAlso) {
@@ -113,7 +113,7 @@ const Option = ({ id, name, detail, leads, index, active, point, take }: OptionP
 // last entry always leads to the paste dialog. So does the id of a repository that is not here; nothing is sent before a click there.
 export function ModelPicker({ models, value, label, describedBy, invalid, onChoose, onPaste, ask = askAlso }: Props) {
     const [query, setQuery] = useState<string | null>(null); // null: closed
-    const [active, setActive] = useState(0);
+    const [pointed, setActive] = useState(0); // -1: nobody pointed
     const input = useRef<HTMLInputElement>(null);
     const list = useRef<HTMLUListElement>(null);
     const entered = useRef(false); // before the list was whole
@@ -127,6 +127,9 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
     const { also, coming } = useAlso(typed, found.length <= FEW && typed.trim().length > 1, ask);
     const rows = rowsOf(found, whole, { coming, also }, repository);
     const ids = rows.flatMap((row) => (typeof row === 'string' ? [] : [row.id]));
+    // What may not be meant is taken by who points at it.
+    const vague = also.vague && ids[0] === also.models[0]?.id;
+    const active = vague ? pointed : Math.max(pointed, 0);
     const show = () => {
         if (open) return;
         setQuery('');
@@ -162,10 +165,10 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
             return show();
         }
         const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-        if (move) setActive((active + move + ids.length) % ids.length);
+        if (move) setActive((Math.max(active, move < 0 ? 0 : -1) + move + ids.length) % ids.length);
         else if (event.key !== 'Enter') return;
         else if (coming && active === 0 && !whole) entered.current = true;
-        else take(ids[active]);
+        else if (active >= 0) take(ids[active]);
         event.preventDefault();
     };
     useEffect(() => {
@@ -175,7 +178,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
         kept.current = '';
     }, [value]);
     useEffect(() => {
-        if (entered.current && !coming) take(ids[0]);
+        if (entered.current && !coming && !vague) take(ids[0]);
     }, [coming]);
 
     const option = (row: Row) => <Option key={row.id} {...row} index={ids.indexOf(row.id)} active={active} point={setActive} take={take} />;
@@ -197,7 +200,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 aria-expanded={open}
                 aria-controls="model-list"
                 aria-autocomplete="list"
-                aria-activedescendant={open ? `model-${active}` : undefined}
+                aria-activedescendant={open && active >= 0 ? `model-${active}` : undefined}
                 aria-invalid={invalid}
                 aria-describedby={describedBy}
                 size={Math.max(6, (query || label).length)}
@@ -211,7 +214,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                     const { value } = event.currentTarget;
                     if (isFile(value)) return pasted(value);
                     type(value);
-                    setActive(0);
+                    setActive(-1);
                 }}
                 onPaste={(event) => {
                     const text = event.clipboardData?.getData('text') ?? '';

@@ -3,7 +3,7 @@ import type { CatalogModel } from '../core/api';
 
 const BETWEEN = /[\s\-_/,;:()]+/;
 
-const wordsOf = (text: string): string[] => text.normalize('NFKC').toLowerCase().split(BETWEEN).filter(Boolean);
+export const wordsOf = (text: string): string[] => text.normalize('NFKC').toLowerCase().split(BETWEEN).filter(Boolean);
 
 const NONE = ' -'; // in no name
 
