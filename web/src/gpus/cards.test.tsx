@@ -34,12 +34,15 @@ test('days and money of every card, each a link to its run', async () => {
     expect(text()).toContain('Tried: 1 to 64 of each GPU.');
     write(find('textbox', 'Days in which the training should be done'), '1');
     expect(text()).toContain('The cheapest that is done in 1 days: None of these.');
+    expect(location.search).toBe('?cards=1_5000000');
+    expect(show(<Cards page={page} asker={asker(async () => answer)} />).text(), 'a link has both').not.toContain('in 60 days');
     write(find('textbox', 'Dollars that the training may cost'), 'much');
     expect(text()).toContain('Enter a number above 0, for example 30.');
     write(find('textbox', 'Dollars that the training may cost'), '$5M');
     expect(text()).not.toContain('Enter a number');
     write(find('textbox', 'Dollars that the training may cost'), '0');
     expect(text()).toContain('Enter a number above 0, for example 30.');
+    history.replaceState(null, '', '?');
 });
 
 test('on what is no number of GPUs nothing is tried', () => {

@@ -6,9 +6,10 @@ import { gpuLabel, sizes } from '../shared/answer-words';
 import { problemText } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { Room } from '../shared/room';
+import { readValue, useLinked, writeValue } from '../shared/use-linked';
 import { Words } from '../shared/words';
 import { formatLink, type Job, type Value } from '../state/state';
-import { asSeen } from '../state/view';
+import { asSeen, CARDS_PARAMETER } from '../state/view';
 import type { Page } from '../store/page';
 import { say, sentences } from '../words/words';
 import {
@@ -80,11 +81,20 @@ function Found({ found, catalog }: { found: Fitting | undefined; catalog: Catalo
 const KINDS = { days: 'days', money: 'per_hour' } as const; // "$5M"
 const isAsked = (value: Value): value is number => typeof value === 'number' && value > 0;
 
+type Most = 'days' | 'money';
+function readMost(text: string | null): Record<Most, Value> {
+    const [days = '', money = ''] = text?.split('_') ?? [START_DAYS, START_MONEY];
+    return { days: readValue(String(days)), money: readValue(String(money)) };
+}
+
 // "The cheapest that is done in [60] days", "the fastest for [$5 million]".
 function Finders({ fitting, catalog }: { fitting: readonly Fitting[]; catalog: Catalog }) {
-    const [days, setDays] = useState<Value>(START_DAYS);
-    const [money, setMoney] = useState<Value>(START_MONEY);
-    const finder = (id: 'days' | 'money', value: Value, set: (value: Value) => void, find: (most: number) => Fitting | undefined) => ({
+    const [asked, ask] = useLinked<Record<Most, Value>>(
+        CARDS_PARAMETER,
+        readMost,
+        ({ days, money }) => `${writeValue(days)}_${writeValue(money)}`,
+    );
+    const finder = (id: Most, find: (most: number) => Fitting | undefined, value = asked[id]) => ({
         [id]: (
             <NumberField
                 id={`cards-${id}`}
@@ -92,7 +102,7 @@ function Finders({ fitting, catalog }: { fitting: readonly Fitting[]; catalog: C
                 value={value}
                 kind={{ unit: KINDS[id] }}
                 invalid={!isAsked(value)}
-                onChange={set}
+                onChange={(next) => ask({ ...asked, [id]: next }, id)}
             />
         ),
         found: isAsked(value) ? <Found found={find(value)} catalog={catalog} /> : say('cards.no_number'),
@@ -100,10 +110,10 @@ function Finders({ fitting, catalog }: { fitting: readonly Fitting[]; catalog: C
     return (
         <ul class="finders">
             <li>
-                <Words id="cards.cheapest" slots={finder('days', days, setDays, (most) => cheapestWithin(fitting, most))} />
+                <Words id="cards.cheapest" slots={finder('days', (most) => cheapestWithin(fitting, most))} />
             </li>
             <li>
-                <Words id="cards.fastest" slots={finder('money', money, setMoney, (most) => fastestFor(fitting, most))} />
+                <Words id="cards.fastest" slots={finder('money', (most) => fastestFor(fitting, most))} />
             </li>
         </ul>
     );

@@ -43,7 +43,12 @@ test('every answer is a button that takes it', () => {
 test('the days and the tokens are fields; a mistake in the days stands by them', () => {
     const { act, find } = shown();
     write(find('textbox', 'Days for the whole run'), '10');
-    expect(act.setDays).toHaveBeenCalledWith(10);
+    expect(act.setDays).toHaveBeenLastCalledWith(10);
+    expect(location.search).toBe('?limits=10');
+    const linked = shown();
+    expect(linked.act.setDays, 'a link has them').toHaveBeenCalledWith(10);
+    expect(linked.find<HTMLInputElement>('textbox', 'Days for the whole run').value).toBe('10');
+    history.replaceState(null, '', '?');
     write(find('textbox', 'Tokens of the whole run'), '2e12');
     expect(act.change).toHaveBeenCalledWith({ token_budget: 2e12 }, 'type');
     const [problem] = pageOf('broken-rules').problems;

@@ -8,8 +8,10 @@ import { messageOf } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { wholePlan } from '../shared/plan-words';
 import { Room } from '../shared/room';
+import { readValue, useLinked, writeValue } from '../shared/use-linked';
 import { Words } from '../shared/words';
-import { baseOf, type Job } from '../state/state';
+import { baseOf, type Job, type Value } from '../state/state';
+import { LIMITS_PARAMETER } from '../state/view';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
 
@@ -72,6 +74,23 @@ function AtLeast({ found: { gpus, safe_gpus: safe }, act }: { found: InTime; act
     return <Words id="limits.at_least_safe" slots={{ gpus: least, safe: <TakeGpus act={act} gpus={safe} /> }} />;
 }
 
+// They stand in the link.
+function DaysField({ wrong, act }: { wrong: boolean; act: Actions }) {
+    const [days, link] = useLinked<Value>(LIMITS_PARAMETER, (text) => readValue(text ?? '30'), writeValue);
+    useEffect(() => act.setDays(days), [days]);
+    return (
+        <NumberField
+            id="limits-days"
+            label={say('limits.days_label')}
+            value={days}
+            kind={{ whole: true, unit: 'days' }}
+            describedBy={wrong ? 'limits-days-problem' : undefined}
+            invalid={wrong}
+            onChange={(next) => link(next, 'days')}
+        />
+    );
+}
+
 function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: Actions }) {
     const { fewest_in_time: found, searched } = limits;
     const tokens = page.job.token_budget ?? 0;
@@ -91,17 +110,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             onChange={(next, how) => act.change({ token_budget: next }, how)}
         />
     );
-    const days = (
-        <NumberField
-            id="limits-days"
-            label={say('limits.days_label')}
-            value={page.days}
-            kind={{ whole: true, unit: 'days' }}
-            describedBy={problem && 'limits-days-problem'}
-            invalid={problem !== undefined}
-            onChange={(next) => act.setDays(next)}
-        />
-    );
+    const days = <DaysField wrong={problem !== undefined} act={act} />;
     const answer = (): ComponentChildren => {
         if (problem || wrong) return null;
         if (!asked) return say('limits.no_tokens');

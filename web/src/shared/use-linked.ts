@@ -1,5 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Value } from '../state/state';
 import { withView } from '../state/view';
+
+// Numbers as they were typed, in a link.
+export const readValue = (text: string): Value => (text && Number.isFinite(Number(text)) ? Number(text) : text);
+export const writeValue = (value: Value): string => encodeURIComponent(String(value));
 
 // `typed`: the field that is typed into.
 type Change<T> = (next: T, typed?: string) => void;

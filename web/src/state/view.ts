@@ -4,7 +4,9 @@ import { LANGUAGE_PARAMETER } from '../words/language';
 export const DEPTH_PARAMETER = 'depth';
 export const PHASES_PARAMETER = 'phases'; // of a run: its room reads and writes them
 export const POOLS_PARAMETER = 'pools'; // further GPUs of other kinds, the same
-export const ROOM_PARAMETERS: readonly string[] = [PHASES_PARAMETER, POOLS_PARAMETER];
+export const LIMITS_PARAMETER = 'limits'; // the days in which the run should be done
+export const CARDS_PARAMETER = 'cards'; // the same for other cards, and the money
+export const ROOM_PARAMETERS: readonly string[] = [PHASES_PARAMETER, POOLS_PARAMETER, LIMITS_PARAMETER, CARDS_PARAMETER];
 export const VIEW_PARAMETERS: ReadonlySet<string> = new Set([LANGUAGE_PARAMETER, DEPTH_PARAMETER, ...ROOM_PARAMETERS]);
 
 // Whether the address says which run is meant; else the page shows its own example.
