@@ -135,6 +135,14 @@ pageTest('a link to a section shows every detail', async () => {
     await page.locator('.adjust').waitFor();
 });
 
+pageTest('another section in the address is gone to', async () => {
+    const page = await open('?depth=detail#plans', first);
+    const top = (id) => page.locator(id).evaluate((section) => Math.abs(section.getBoundingClientRect().top) < 100);
+    await eventually('in view', () => top('#plans'), true);
+    await page.evaluate(() => void (location.hash = 'best'));
+    await eventually('the other in view', () => top('#best'), true);
+});
+
 pageTest('what is trained, at what price, with what power: changed where it stands', async () => {
     const page = await open('', first);
     const tiles = () => plain(page.locator('.tiles'));

@@ -19,6 +19,10 @@ export function holdSection(): void {
         const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[href^="#"]') : null;
         if (link) held = link.hash.slice(1);
     });
+    // Another one in the address, or the way back: the browser goes there.
+    addEventListener('hashchange', () => {
+        if (held !== location.hash.slice(1)) held = '';
+    });
     const keep = (): void => {
         if (held) document.getElementById(held)?.scrollIntoView({ behavior: 'instant' });
     };
