@@ -24,7 +24,7 @@ import { words } from './words.mjs';
 const link =
     '?v=1&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&tp=8&pp=4&cp=1&mb=2&seq=4096&batch=512' +
     '&vp=2&zero=none&attn=plain&offload=0.5&rc=selective&rcm=core_attn,layernorm';
-const chip = (page) => plain(page.locator('#answer .plan .chip'));
+const chip = (page) => plain(page.locator('#answer .plan span.chip'));
 const notices = (page) => page.locator('.notices p');
 
 pageTest('a link restores the whole state', async () => {

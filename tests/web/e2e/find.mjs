@@ -27,7 +27,11 @@ export const verdictIs = (page, ...kinds) =>
         (classes) => kinds.some((kind) => classes?.includes(kind)),
     );
 export const takes = (page) => plain(page.locator('.takes'));
-export const planLine = (page) => plain(page.locator('#answer .plan'));
+// Without what the best plan comes to beside it, which comes later.
+export const planLine = async (page) => {
+    const texts = await page.locator('#answer .plan p').evaluate((line) => [...line.childNodes].map((one) => (one.nodeName === 'BUTTON' ? '' : one.textContent)));
+    return texts.join(' ').replace(/\s+/g, ' ').trim();
+};
 export const waysOut = (page) => page.locator('#answer .problems .remedy button, #answer .problems li button');
 export const changes = (page) => page.locator('#answer .changes ul button');
 export const notice = (page) => plain(page.locator('.notices'));
