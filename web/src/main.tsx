@@ -73,6 +73,9 @@ function createAddress(catalog: Example['catalog']) {
     };
     let typed = Number.NEGATIVE_INFINITY; // when the address was last rewritten for typing
     let typing: Element | null = document.body; // the field that is typed into in this step of the history
+    addEventListener('focusout', () => {
+        if (typing !== document.body) typing = null; // who comes back to the field types anew
+    });
     const changed = (job: Job, how: How, pins: readonly Pin[]): void => {
         clearTimeout(timer);
         const before = typing;

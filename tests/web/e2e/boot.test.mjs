@@ -72,6 +72,19 @@ pageTest('each field that is typed into is a step back, however much is typed in
     await eventually('as the link had it', () => field(page, 'gpus').inputValue(), '8');
 });
 
+pageTest('who comes back to a field types anew: a step of its own', async () => {
+    const page = await open('?v=2&model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8&seq=8192&batch=1024');
+    for (const text of ['64', '128']) {
+        await field(page, 'gpus').fill(text);
+        await addressHas(page, `gpus=${text}`);
+        await field(page, 'gpus').press('Tab');
+    }
+    for (const text of ['64', '8']) {
+        await page.goBack();
+        await addressHas(page, `gpus=${text}`);
+    }
+});
+
 pageTest('a link from before the second method: what is gone is named, what is wrong is marked', async () => {
     const page = await open('?v=1&model=llama-3.1-70b&gpus=64&distopt=false&attn=selective');
     await page.locator('.problems').waitFor();

@@ -22,8 +22,15 @@ export function useLinked<T>(parameter: string, read: (text: string | null) => T
             const linked = latest.current();
             set((shown) => (write(shown) === write(linked) ? shown : linked)); // a way to a section is no change
         };
+        const left = (): void => {
+            typing.current = undefined;
+        };
         addEventListener('popstate', follow);
-        return () => removeEventListener('popstate', follow);
+        addEventListener('focusout', left);
+        return () => {
+            removeEventListener('popstate', follow);
+            removeEventListener('focusout', left);
+        };
     }, []);
     const change: Change<T> = (next, typed) => {
         set(next);
