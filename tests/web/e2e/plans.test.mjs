@@ -48,7 +48,7 @@ pageTest('the best plans stand in a table, in the order of the core; the first i
     await takePlan(page, rank).click();
     await addressHas(page, `tp=${degrees(second)[0]}`);
     await eventually('the plan above', () => rowAbove(page), 2);
-    assert.equal(await plain(page.locator('.plan .chip')), words.yours);
+    assert.equal(await plain(page.locator('.plan span.chip')), words.yours);
     // By memory: the column never falls.
     await head(page, GB).getByRole('button').click();
     const sizes = await column(page, GB);
@@ -56,7 +56,7 @@ pageTest('the best plans stand in a table, in the order of the core; the first i
     assert.match(await page.locator('.ranking [aria-sort=ascending]').innerText(), /^GB\s*▴$/);
     // Back to what the search chooses.
     await page.locator('.adjust .chip.best').click();
-    await eventually('the first again', () => plain(page.locator('.plan .chip')), words.chosen);
+    await eventually('the first again', () => plain(page.locator('.plan span.chip')), words.chosen);
     assert.equal(inAddress(page, 'tp'), null);
 });
 
