@@ -99,3 +99,13 @@ test('how many tokens: the usual number stands in the field until one is typed',
     write(tokens as HTMLInputElement, '2000000000');
     expect(act.change).toHaveBeenCalledWith({ token_budget: 2e9 }, 'type');
 });
+
+test('a run without tokens, as a pasted one may be: the field is empty and asks for them', () => {
+    const { page, answer } = answeredOf();
+    const without = { ...page, job: { ...page.job, token_budget: 0 }, answer: { ...answer, time: { ...answer.time, run: null } } };
+    const { all } = show(<TokenBudget page={without} act={spies()} />);
+    const [tokens] = all<HTMLInputElement>('textbox');
+    expect([tokens?.value, tokens?.placeholder]).toEqual(['', 'how many?']);
+    write(tokens as HTMLInputElement, '0');
+    expect(tokens?.value, 'while it is typed').toBe('0');
+});

@@ -29,7 +29,7 @@ function Inline({ page, act, name, usual }: Omit<Props, 'answer'> & { name: Fiel
             label={`${fieldName(field)}. ${fieldHelp(field)}`}
             value={page.job[name] ?? 'auto'}
             auto={field.auto === true}
-            {...(name !== 'token_budget' && { decimals: field })}
+            {...(name === 'token_budget' ? { none: true } : { decimals: field })}
             placeholder={usual}
             {...problemAttributes(page, name)}
             onChange={(next, how) => act.change({ [name]: next }, how)}
@@ -42,7 +42,13 @@ export const TokenBudget = ({ page, act }: { page: FieldsOf; act: Actions }) => 
         page={page}
         act={act}
         name="token_budget"
-        usual={page.answer?.time.run ? format.short(page.answer.time.run.tokens) : say('budget.usual')}
+        usual={
+            page.job.token_budget === 0
+                ? say('budget.ask')
+                : page.answer?.time.run
+                  ? format.short(page.answer.time.run.tokens)
+                  : say('budget.usual')
+        }
     />
 );
 

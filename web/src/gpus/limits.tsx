@@ -105,6 +105,7 @@ function FewestInTime({ page, limits, act }: { page: Page; limits: Answer; act: 
             label={say('limits.tokens_label')}
             value={tokens}
             auto
+            none
             placeholder={usual ? format.short(usual) : say('budget.none')}
             {...attributes}
             onChange={(next, how) => act.change({ token_budget: next }, how)}

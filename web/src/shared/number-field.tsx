@@ -11,6 +11,7 @@ interface Props {
     label: string;
     value: Value;
     auto?: boolean; // an empty field, or the word, means "auto"
+    none?: boolean; // 0 stands for nothing given: an empty field too
     decimals?: { min: number; max: number }; // a number that need not be whole
     kind?: Kind; // how it may be written; a count where nothing is said
     wrong?: string | undefined; // what is wrong with it, said at the field
@@ -30,6 +31,7 @@ export function NumberField({
     label,
     value,
     auto = false,
+    none = false,
     decimals,
     kind = { whole: !decimals },
     wrong,
@@ -49,7 +51,8 @@ export function NumberField({
     // A large amount stands in words where they say it exactly: 15 trillion. What is wrong with a count that is not whole must be seen.
     const write = (size: number): string =>
         !decimals && size >= IN_WORDS && read(format.short(size)) === size ? format.short(size) : format.number(size);
-    const written = typeof value === 'number' ? write(value) : value === 'auto' ? '' : String(value ?? '');
+    const empty = value === 'auto' || (none && value === 0);
+    const written = empty ? '' : typeof value === 'number' ? write(value) : String(value ?? '');
     // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
     const shown = draft !== null && read(draft) === value ? draft : written;
     const stepped = (now: number, up: boolean): number => {

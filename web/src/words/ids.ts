@@ -572,6 +572,7 @@ export interface Words {
     'calibrated.memory': { runs: number };
     'calibrated.both': { time: number; memory: number };
     'budget.none': null;
+    'budget.ask': null;
     'budget.usual': null;
     'map.finding': { fits: number; legal: number };
     'map.finding_impossible': null;
