@@ -57,7 +57,8 @@ function listOf(ranked: Ranked, catalog: Catalog, top: number): string {
         '',
         table(all, numbers),
         ...(others > 0 ? ['', say('cli.best.folded', { count: others })] : []),
-        ...(ties > 1 ? ['', say('best.tied', { count: ties, width: format.percentTenth(ranked.tie_width) })] : []),
+        '',
+        sentences(ties > 1 && say('best.tied', { count: ties }), say('best.order', { width: format.percentTenth(ranked.tie_width) })),
     ].join('\n');
 }
 

@@ -43,6 +43,14 @@ test('the best plan, and the plans after it with their times and memory', () => 
     expect(lines[0]?.[9]).toBe(format.gb(first.whole_bytes));
 });
 
+test('why the times do not rise from row to row is said beside the list', () => {
+    const order = 'Plans within 1.5 % of a step of each other are not in the order of time:';
+    expect(shown().text()).toContain(order);
+    const alone = shown({ ranked: { ...ranked, equally_good: 1 } }).text();
+    expect(alone).toContain(order);
+    expect(alone).not.toContain('equally fast as far as');
+});
+
 test('more rows are a tap away', () => {
     const view = shown();
     tap(view.find('button', /^Show \d+ more$/));

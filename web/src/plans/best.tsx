@@ -147,7 +147,12 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
     return (
         <>
             {ranked.ranked > count && <p class="note">{say('best.part', { ranked: ranked.ranked, rows: count })}</p>}
-            {ties > 1 && <p class="note">{say('best.tied', { count: ties, width: format.percentTenth(ranked.tie_width) })}</p>}
+            <p class="note">
+                {sentences(
+                    ties > 1 && say('best.tied', { count: ties }),
+                    say('best.order', { width: format.percentTenth(ranked.tie_width) }),
+                )}
+            </p>
             <table class="ranking" aria-label={say('best.table')}>
                 <thead>
                     <tr>

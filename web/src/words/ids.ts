@@ -632,7 +632,8 @@ export interface Words {
     'best.current': null;
     'best.sort': null;
     'best.part': { ranked: number; rows: number };
-    'best.tied': { count: number; width: string };
+    'best.tied': { count: number };
+    'best.order': { width: string };
     'best.more': { count: number };
     'best.alike': { count: number };
     'best.csv': null;
