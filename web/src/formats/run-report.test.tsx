@@ -71,6 +71,8 @@ test('a run that went on: its steps, what was left out, and the runs for the cal
     const measure = vi.fn();
     const { text, find } = show(<RunReport run={steps} against={null} measure={measure} />);
     expect(text()).toContain('median of 2 lines');
+    const one = { ...steps, series: steps.series.map((series) => ({ ...series, count: 1 })) };
+    expect(show(<RunReport run={one} against={null} measure={measure} />).text(), 'no range').toMatch(/ s \(one line\)/);
     expect(text()).not.toContain('Compared with the run');
     expect(text()).toContain('left out');
     tap(find('button', 'Use as measured runs'));
