@@ -34,6 +34,11 @@ test('the runs are asked about, and the usual header stands there before anythin
     expect(setTyped).toHaveBeenLastCalledWith(typed('gpus'));
 });
 
+test('digits of full width are digits', async () => {
+    const { calibrate } = await shown(good, 'gpus tokens_per_s\n８ ６７０００');
+    expect(calibrate.mock.calls[0]?.[1]).toBe('gpus tokens_per_s\n8 67000');
+});
+
 test('nothing is written into the field of somebody who is about to type', async () => {
     vi.useFakeTimers();
     let answered = (_: Calibrated): void => {};

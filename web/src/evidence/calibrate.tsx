@@ -223,7 +223,7 @@ export function Calibrate({ page, act, calibrate, readRun, typed, setTyped }: Pr
     useEffect(() => {
         let stale = false;
         const ask = () =>
-            calibrate(request(job), text ?? '', convention).then(
+            calibrate(request(job), (text ?? '').normalize('NFKC'), convention).then(
                 (answer) => {
                     if (stale) return;
                     setResult(answer);

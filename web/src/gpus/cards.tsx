@@ -12,6 +12,7 @@ import { formatLink, type Job, type Value } from '../state/state';
 import { asSeen, CARDS_PARAMETER } from '../state/view';
 import type { Page } from '../store/page';
 import { say, sentences } from '../words/words';
+import { inDays } from './in-days';
 import {
     type Asker,
     cardsOf,
@@ -101,6 +102,7 @@ function Finders({ fitting, catalog }: { fitting: readonly Fitting[]; catalog: C
                 label={say(`cards.${id}_label`)}
                 value={value}
                 kind={{ unit: KINDS[id] }}
+                {...(id === 'days' && { apart: inDays })}
                 invalid={!isAsked(value)}
                 onChange={(next) => ask({ ...asked, [id]: next }, id)}
             />

@@ -44,6 +44,17 @@ test('the days and the tokens are fields; a mistake in the days stands by them',
     const { act, find } = shown();
     write(find('textbox', 'Days for the whole run'), '10');
     expect(act.setDays).toHaveBeenLastCalledWith(10);
+    for (const [typed, days] of [
+        ['1 week', 7],
+        ['1 month', 30],
+        ['３か月', 90],
+        ['1.5 weeks', 11],
+        ['2 个月', 60],
+    ] as const) {
+        write(find('textbox', 'Days for the whole run'), typed);
+        expect(act.setDays, typed).toHaveBeenLastCalledWith(days);
+    }
+    write(find('textbox', 'Days for the whole run'), '10');
     expect(location.search).toBe('?limits=10');
     const linked = shown();
     expect(linked.act.setDays, 'a link has them').toHaveBeenCalledWith(10);

@@ -14,6 +14,7 @@ import { baseOf, type Job, type Value } from '../state/state';
 import { LIMITS_PARAMETER } from '../state/view';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
+import { inDays } from './in-days';
 
 // The questions the other way round: each answer is a button that takes it.
 interface TakeProps {
@@ -84,6 +85,7 @@ function DaysField({ wrong, act }: { wrong: boolean; act: Actions }) {
             label={say('limits.days_label')}
             value={days}
             kind={{ whole: true, unit: 'days' }}
+            apart={inDays}
             describedBy={wrong ? 'limits-days-problem' : undefined}
             invalid={wrong}
             onChange={(next) => link(next, 'days')}
