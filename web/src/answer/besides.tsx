@@ -1,23 +1,18 @@
 import type { Estimate } from '../core/api';
 import { Calibrated } from '../evidence/calibrated';
-import { format } from '../format/format';
 import { Legend } from '../shared/legend';
 import { choiceLabel, fieldName } from '../shared/names';
 import { wholePlan } from '../shared/plan-words';
-import { formatLink } from '../state/state';
 import type { Page } from '../store/page';
 import { say, tell } from '../words/words';
 import { unusualOf } from './whose';
 
-// What paper needs besides: the parts of the bar by name, the plan, and where and when it was said.
+// What paper needs besides: the parts of the bar by name, and the plan. Where and when it was said stands at the end (paper.ts).
 function OnPaper({ page, answer }: { page: Page; answer: Estimate }) {
     return (
         <div class="on-paper">
             <Legend answer={answer} />
             <p>{wholePlan(page.catalog, answer.job, answer.data_parallel)}</p>
-            <p>
-                {format.date(new Date())} · {new URL(formatLink(page.job, page.catalog), location.href).href}
-            </p>
         </div>
     );
 }
