@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Run } from '../core/api';
 import type { Heat } from '../core/heat';
 import { format } from '../format/format';
 import { answeredOf, goodOf, heatOf, refusalOf } from '../shared/test-data';
@@ -128,7 +129,7 @@ test('a map of another run says nothing yet; of this one, what more GPUs bring',
 
 test('what more GPUs do is told beside the best plan on as many as now, of whatever plan is shown', () => {
     const heat = heatOf();
-    const sizes = [1, 8].map((gpus, entry) => ({ gpus, entry, efficiency: null, run: null }));
+    const sizes = [1, 8].map((gpus, entry) => ({ gpus, entry, efficiency: null, run: null as Run | null }));
     const columns = { ...heat.columns, step_seconds: Float64Array.of(98, 12.5) };
     const { page, answer } = answeredOf();
     const slow = { ...answer, job: { ...answer.job, gpus: 1 }, time: { ...answer.time, step_seconds: 1000 } };
@@ -143,6 +144,8 @@ test('what more GPUs do is told beside the best plan on as many as now, of whate
     // A plan shown that is faster than the map's is the best one here: its time is the one that the reader sees.
     const quick = { ...slow, class: 'fits' as const, time: { ...slow.time, step_seconds: 95 } };
     expect(text(sizes, quick)).toContain('Each GPU does 95 % of the work');
+    const run = { days: 40, cost: 1_490_000 } as Run;
+    expect(text(sizes.map((one) => ({ ...one, run })))).toContain(plain('8 GPUs: 40 days · $1.49 million'));
 });
 
 test('of a run that is wrong nothing comes, and nothing is promised', () => {

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Estimate, Size } from '../core/api';
 import { format } from '../format/format';
+import { moneyOf } from '../shared/answer-words';
 import type { Actions, Page } from '../store/page';
 import { say, sentences } from '../words/words';
 import { whoseOf } from './whose';
@@ -75,7 +76,8 @@ function Faster({ page, answer }: Props) {
     const here = fitting.find(({ gpus }) => gpus === now);
     const shown = answer.class === 'fits' ? answer.time.step_seconds : Number.POSITIVE_INFINITY;
     const note = !!here && say('next.each', { share: (Math.min(here.step, shown) * now) / (more.step * more.gpus) });
-    return <Card href="#gpus" question={question} answer={onGpus(more)} note={note} />;
+    const cost = more.run?.cost;
+    return <Card href="#gpus" question={question} answer={onGpus(more) + (cost ? ` · ${moneyOf(page.job, cost)}` : '')} note={note} />;
 }
 
 function Longer({ page, answer }: Props) {
