@@ -139,7 +139,7 @@ export function Best({ page, answer, act }: Props) {
     const slower = best.step_seconds > time.step_seconds || isEqual(best.step_seconds, time.step_seconds, equally_good.width);
     if (answer.class === 'fits' && slower) return null;
     return (
-        <button type="button" class="chip" onClick={() => act.change(allAuto(page.catalog), 'choose')}>
+        <button type="button" class="link" onClick={() => act.change(allAuto(page.catalog), 'choose')}>
             {say('plan.best', { time: timeBeside(answer, best.step_seconds, 'plain') })}
         </button>
     );
