@@ -192,8 +192,7 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
         in.job["loss"] = kind == "te" ? "te_fused" : "native_fused";
     else if (defaults.silent && in.has("cross_entropy_loss_fusion"))
         in.job["loss"] = "plain";
-    const auto layers = in.text("transformer_impl", "transformer_engine");
-    if (layers == "local") {
+    if (in.text("transformer_impl", "transformer_engine") == "local") {
         in.job["transformer_engine"] = "off";
         if (!in.job.contains("attention")) in.job["attention"] = "plain";  // get_gpt_layer_local_spec: DotProductAttention
     }
