@@ -71,7 +71,8 @@ TEST_CASE("layers of one part: the number of weights, by hand and as published")
     const std::int64_t all = 24 * space + 4 * attention + 24 * feed_forward + 53 * norm + 2 * 131'072 * 4'096;
     CHECK(all == 8'100'852'736);
     CHECK(import(dense_8b()).parameters() == all);
-    // The total in a public table of model sizes for nvidia/NVIDIA-Nemotron-Nano-9B-v2; 47, 56 and 12 billion on the pages of Nemotron-H and Nano 12B v2
+    // The total in a public table of model sizes for nvidia/NVIDIA-Nemotron-Nano-9B-v2; 47, 56 and 12 billion on the pages of Nemotron-H
+    // and Nano 12B v2
     CHECK(import(dense_47b()).parameters() == 46'791'554'816);
     CHECK(import(dense_56b()).parameters() == 56'324'350'464);
     CHECK(import(dense_9b()).parameters() == 8'888'227'328);
