@@ -33,7 +33,7 @@ static Band band_on_gpus(const Model& model, const Plan& plan, const Machine& ma
     if (model.linear.kind != Mixer::delta) return {0.7, 2, "mixers", 0};  // assumed
     if (model.linear.any()) return {0.8, 1.9, "linear_attention", 8};
     if (row.band && row.band->of_all && machine.architecture <= Architecture::blackwell_ultra) return *row.band;
-    if (plan.freezes()) return {0.65, 1.4, "adapters", 0};  // assumed
+    if (plan.freezes()) return {0.89, 2.14, "adapters", 12};
     if (machine.architecture > Architecture::blackwell_ultra) return {0.7, 1.5, "no_run", 0};
     if (model.experts.count > 0 && model.attention_sinks) return {0.78, 2.05, "gpt_oss", 15};
     if (model.experts.count > 0) return {0.7, 1.4, "experts", 75};

@@ -69,7 +69,7 @@ void print_table(const Json& table) {
 }
 
 // A band tells how many runs stand behind it, as many as there are here, and holds nine of ten of them. A source that only tests what
-// others made says so: "behind_band": false.
+// others made says so: "behind_band": false. A row may say it for itself.
 int untrue_bands(const std::vector<AnsweredRow>& rows) {
     struct Behind {
         std::int64_t runs = 0, told = 0, inside = 0;
@@ -77,7 +77,7 @@ int untrue_bands(const std::vector<AnsweredRow>& rows) {
     std::map<std::string, Behind> bases;
     for (const auto& [source, row, answer] : rows) {
         if (!row->ran() || row->step_seconds <= 0 || row->row.value("family", "") == "nanotron-slow-network") continue;
-        if (!source->head.value("behind_band", true)) continue;
+        if (!row->row.value("behind_band", source->head.value("behind_band", true))) continue;
         Behind& behind = bases[answer.basis];
         ++behind.runs, behind.told = answer.basis_runs;
         behind.inside += row->step_seconds >= answer.low && row->step_seconds <= answer.high ? 1 : 0;

@@ -154,7 +154,7 @@ TEST_CASE("ends by hand: which runs a band rests on") {
     c.model.experts.count = 0;
     CHECK(basis_of(c) == "nanotron");
     c.plan.trained = TrainedPart::lora;
-    check_band(c, "adapters", 0.65, 1.4, 0);
+    check_band(c, "adapters", 0.89, 2.14, 12);
     c.plan.framework = FrameworkKind::transformers;
     CHECK(basis_of(c) == "transformers");
     c.plan.trained = TrainedPart::full, c.model.experts.count = 4;

@@ -1087,6 +1087,7 @@ export interface Words {
     'measured.family.torchtune-lora': null;
     'measured.family.torchtune-full': null;
     'measured.family.automodel-full': null;
+    'measured.family.automodel-lora': null;
     'measured.family.automodel-experts': null;
     'measured.family.bridge-dispatch': null;
     'measured.family.bridge-moonlight': null;
@@ -1097,6 +1098,7 @@ export interface Words {
     'measured.family.million-tokens': null;
     'measured.family.longest-sequence': null;
     'measured.family.bridge-lora': null;
+    'measured.family.bridge-lora-70b': null;
     'measured.family.bridge-cards-dense': null;
     'measured.family.bridge-cards-experts': null;
     'measured.family.bridge-cards-routed': null;
