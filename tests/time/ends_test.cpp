@@ -137,6 +137,11 @@ TEST_CASE("ends by hand: which runs a band rests on") {
     Case c = dense();
     c.hw.architecture = Architecture::hopper;
     check_band(c, "hopper", 0.91, 1.1, 102);
+    for (const Zero divided : {Zero::gradients, Zero::weights}) {  // none of the 102 does so
+        c.plan.zero = divided;
+        check_band(c, "sharded", 0.79, 1.3, 0);
+    }
+    c.plan.zero = Zero::optimizer;
     c.hw.multiplies_in_8_bits = true;
     check_band(c, "hopper_fp8", 0.94, 1.15, 26);
     c.hw.architecture = Architecture::ampere;
