@@ -73,12 +73,14 @@ Explanation explain(Method method, const Plan& plan, const Verdict& verdict) {
     if (method == Method::fujii2024)
         return {Text("verdict.paper_rule").with("line", kLineShare),
                 Text("evidence.paper_rule").with("runs", kPapersRuns).with("line", kLineShare)};
-    constexpr int kOf = 100;  // the sentence counts failures among so many runs
-    const auto failing = static_cast<int>(std::floor(kOf * (1 - verdict.probability) + 0.5));
+    constexpr int kOf = 100;        // the sentence counts failures among so many runs
+    constexpr double kSame = 1e-9;  // 100 * (1 - 0.99) is a little more than 1
+    const double fail = kOf * (1 - verdict.probability);
+    const int failing = static_cast<int>(std::ceil(fail - kSame));  // up: "at least" is to be true
     const Residual& evidence = row_of(plan.framework).residual;
-    return {failing <= 1         ? Text("verdict.hardly_any_fails")
-            : failing >= kOf - 1 ? Text("verdict.nearly_every_fails")
-                                 : Text("verdict.some_fail").with("failing", failing).with("of", kOf),
+    return {failing <= 1              ? Text("verdict.hardly_any_fails")
+            : fail >= kOf - 1 - kSame ? Text("verdict.nearly_every_fails")
+                                      : Text("verdict.some_fail").with("failing", failing).with("of", kOf),
             Text("evidence", evidence.evidence).with("runs", evidence.runs).with("share", evidence.middle)};
 }
 

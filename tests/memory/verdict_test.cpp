@@ -111,6 +111,8 @@ TEST_CASE("the verdict says how many of 100 runs fail, or that hardly any or nea
     CHECK(tests::said(verdict(0.63).verdict) == R"(verdict.some_fail {"failing":37,"of":100})");
     CHECK(tests::said(verdict(0.98).verdict) == R"(verdict.some_fail {"failing":2,"of":100})");
     CHECK(tests::said(verdict(0.02).verdict) == R"(verdict.some_fail {"failing":98,"of":100})");
+    CHECK(tests::said(verdict(0.98697).verdict) == R"(verdict.some_fail {"failing":2,"of":100})");  // 1.3 is more than one of 100
+    CHECK(tests::said(verdict(0.012).verdict) == R"(verdict.some_fail {"failing":99,"of":100})");   // 98.8 is less than 99
     CHECK(tests::said(verdict(0.99).verdict) == "verdict.hardly_any_fails");
     CHECK(tests::said(verdict(0.01).verdict) == "verdict.nearly_every_fails");
     CHECK(tests::said(verdict(0.5).basis) == R"(evidence.megatron {"runs":229,"share":0.9})");
