@@ -129,7 +129,8 @@ class Estimate : Symbols<N> {
         if (stage_.checkpoints > 0) keep_on_gpu(Item::checkpoints, flowing() * alive_.checkpoints());
         if (leaves_ > 0) offloaded();
         if (stage_.dense.waiting + stage_.experts.waiting > 0 && !p_.freezes())
-            items_.add(Item::waiting_activations, WaitingForWeights<N>(m_, p_, stage_, alive_).bytes(layer_.matrix_input()));
+            items_.add(Item::waiting_activations,
+                       WaitingForWeights<N>(m_, p_, stage_, alive_).bytes(is_fp8(p_.precision) ? 1 : 2, layer_.matrix_input()));
         if (p_.token_slices > 1) items_.add(Item::slice_keys, SliceKeys<N>(m_, p_, stage_).bytes());
         if (stage_.first_chunk > 0 && p_.hidden_dropout)
             items_.add(Item::embedding_dropout_mask, split_tokens() * h() * alive_.first_chunk());

@@ -183,13 +183,19 @@ TEST_CASE("by hand: waiting for the weight gradients") {
     CHECK(waiting == std::floor(waiting));
     CHECK(waiting > 0);
     CHECK(std::fmod(waiting, 3) == 0);  // whole stages
+    // in fp8 inputs wait in one byte a value, gradients by rows and by columns: 6,000, 1,800, 3/4 of 11,520, and 9,600 + 2,400
+    c.plan.precision = Precision::fp8;
+    CHECK(c(Item::waiting_activations) == waiting * (6'000 + 1'800 + 8'640 + 12'000));
     c = experts();
     Stage stage;
     stage.dense.waiting = 1, stage.experts.waiting = 2;
     // attention 6,000 + 3,600 and 11,520 three times, 14,400 once; twice 60 copies of tokens, of each both hidden states and three widths
     const double beside = 3 * (6'000 + 3'600 + 11'520) + 14'400;
-    const auto bytes = [&] { return WaitingForWeights<double>(c.model, c.plan, stage, Alive<double>(c.model, c.plan, stage)).bytes(2); };
+    const auto bytes = [&] { return WaitingForWeights<double>(c.model, c.plan, stage, Alive<double>(c.model, c.plan, stage)).bytes(2, 2); };
     CHECK(bytes() == beside + 2 * 60 * 2 * (2 * 48 + 3 * 24));
+    const Alive<double> alive(c.model, c.plan, stage);
+    const WaitingForWeights<double> waits(c.model, c.plan, stage, alive);
+    CHECK(waits.bytes(1, 2) == 3 * (6'000 + 1'800 + 8'640) + 12'000 + 2 * 60 * (3 * 48 + 5 * 24));
     c.plan.expert_tensor_parallel = 2;  // twice the copies, half the width
     CHECK(bytes() == beside + 2 * 120 * 2 * (2 * 48 + 3 * 24 / 2));
 }

@@ -178,10 +178,12 @@ TEST_CASE("by hand: latent attention that waits for its weight gradients, and on
     c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 7, .rope_dim = 4, .value_dim = 9};
     Stage stage;
     stage.dense.waiting = 1;
-    const auto bytes = [&] { return WaitingForWeights<double>(c.model, c.plan, stage, Alive<double>(c.model, c.plan, stage)).bytes(2); };
+    const auto bytes = [&] { return WaitingForWeights<double>(c.model, c.plan, stage, Alive<double>(c.model, c.plan, stage)).bytes(2, 2); };
     // of 60 tokens and three heads 2 * 7 + 4 + 2 * 9 values, of 30 tokens 2 * (14 + 18) + 4; norms' 11,520 and the feed-forward part's
     // 14,400 as in moment_items_test.cpp
     CHECK(bytes() == 2 * 60 * 3 * 36 + 2 * 30 * 68 + 11'520 + 14'400);
+    const Alive<double> alive(c.model, c.plan, stage);  // in fp8 what was read in a byte: 9 a head, and 14 + 18; 2'880 less, and 2'400
+    CHECK(WaitingForWeights<double>(c.model, c.plan, stage, alive).bytes(1, 2) == bytes() - 60 * 3 * 9 - 30 * 32 - 2'880 - 2'400);
     c = experts();
     stage.dense.waiting = 0, stage.experts.waiting = 1;
     CHECK(bytes() == 6'000 + 3'600 + 11'520 + 60 * 2 * (2 * 48 + 3 * 24));
