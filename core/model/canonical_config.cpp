@@ -28,8 +28,9 @@ static void write_experts(const Model& model, const ExpertFamily& family, Object
         if (!model.expert_layers.has_experts(static_cast<std::int64_t>(i))) dense.push_back(i);
     const bool leading = dense.empty() || dense.back() == dense.size() - 1;
     const bool has_key = family.latent || family.usual.leading_dense > 0;
-    if (has_key) config.add("first_k_dense_replace", leading ? static_cast<std::int64_t>(dense.size()) : 0);
-    if (!dense.empty() && !(has_key && leading)) config.add("mlp_only_layers", std::move(dense));
+    // every family reads the number, and a link holds no list
+    if (has_key || (leading && !dense.empty())) config.add("first_k_dense_replace", leading ? static_cast<std::int64_t>(dense.size()) : 0);
+    if (!leading) config.add("mlp_only_layers", std::move(dense));
 }
 
 Json canonical_config(const Model& model) {

@@ -33,6 +33,23 @@ TEST_CASE("law: every model has its id, its repository and its other names for i
     for (const auto& one : other_names().items()) CHECK_MESSAGE(named(one.key()) == one.key(), one.key());
 }
 
+TEST_CASE("law: a link, which holds no lists, asks for the same model as its name") {
+    for (const CatalogModel& one : named_models().list) {
+        CAPTURE(one.model.id);
+        const Json config = as_requested(one);
+        Json in_link = Json::object();
+        for (const auto& [key, value] : config.items())
+            if (!value.is_structured()) in_link[key] = value;
+        Problems problems;
+        ImportReport report;
+        const auto read = read_model(in_link, "", problems, report);
+        REQUIRE(read);
+        Json again = canonical_config(*read);
+        again["_name_or_path"] = config["_name_or_path"];
+        CHECK(again == config);
+    }
+}
+
 TEST_CASE("who trained a model further, in which numbers its file has it, and where it lies change nothing") {
     for (const Row& row : {
              Row{"meta-llama/Meta-Llama-3-8B-Instruct", "llama-3-8b"},
