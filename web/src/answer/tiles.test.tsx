@@ -33,14 +33,14 @@ test('days, money and energy, each with what it rests on', () => {
     );
     expect(text()).toContain('It costs about $106,000 at $3.99 per GPU and hour. List price of September 2026');
     expect(find('link', /^List price/).getAttribute('href')).toBe('https://lambda.ai/instances');
-    expect(text()).toContain(plain('It uses 28.9 MWh at 1,090 watts per GPU. That is 12.9 t of CO₂ at 445 g per kWh.'));
+    expect(text()).toContain(plain('It uses 28.9 MWh at 1,092 watts per GPU. That is 12.9 t of CO₂ at 445 g per kWh.'));
 });
 
 test('each number of the budget is changed where it stands; emptied, it is the usual one again', () => {
     const { act, all } = shown({ price_per_gpu_hour: 2.5 }, { price_per_gpu_hour: 2.5 });
     const [price, watts, grid] = all<HTMLInputElement>('textbox');
     if (!price || !watts || !grid) throw new Error('three fields');
-    expect([price.value, watts.value, watts.placeholder, grid.value]).toEqual(['2.5', '', '1,090', '445']);
+    expect([price.value, watts.value, watts.placeholder, grid.value]).toEqual(['2.5', '', '1,092', '445']);
     write(price, '');
     write(watts, '700');
     write(grid, '20');

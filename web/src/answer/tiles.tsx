@@ -120,7 +120,7 @@ function Costs({ page, answer, act, run }: Props & { run: Run }) {
 
 function Uses({ page, answer, act, run }: Props & { run: Run }) {
     const { energy_kwh: energy, co2_kg: carbon, watts_per_gpu: watts } = run;
-    const power = <Inline page={page} act={act} name="watts_per_gpu" usual={watts === null ? say('tiles.power') : format.rounded(watts)} />;
+    const power = <Inline page={page} act={act} name="watts_per_gpu" usual={watts === null ? say('tiles.power') : format.number(watts)} />;
     const grid = <Inline page={page} act={act} name="grid_co2_per_kwh" usual="" />;
     return (
         <Tile name={say('tiles.uses', { would: wouldOf(answer) })} main={energy === null ? say('tiles.no_power') : format.energy(energy)}>
