@@ -146,6 +146,9 @@ test('what more GPUs do is told beside the best plan on as many as now, of whate
     expect(text(sizes, quick)).toContain('Each GPU does 95 % of the work');
     const run = { days: 40, cost: 1_490_000 } as Run;
     expect(text(sizes.map((one) => ({ ...one, run })))).toContain(plain('8 GPUs: 40 days · $1.49 million'));
+    // what recomputation holds back here is no measure of more GPUs
+    columns.step_seconds[0] = 240;
+    expect(text(sizes)).not.toContain('Each GPU does');
 });
 
 test('of a run that is wrong nothing comes, and nothing is promised', () => {
@@ -153,6 +156,15 @@ test('of a run that is wrong nothing comes, and nothing is promised', () => {
     const { text } = shown('llama-70b-64-h100', { problems });
     expect(text()).not.toContain('One moment…');
     expect(text().match(/See the table/g)).toHaveLength(3);
+});
+
+test('nothing is faster than a run that does not fit: how long a step takes is said alone', () => {
+    const limits = goodOf('limits', 'limits-70b');
+    const text = shown('does-not-fit', { limits }).text();
+    expect(text).toContain(
+        plain(`${limits.fewest_gpus?.gpus} GPUs are enough ${format.duration(limits.fewest_gpus?.step_seconds ?? 0)} a step`),
+    );
+    expect(text).not.toMatch(/times as (fast|long)/);
 });
 
 test('where nothing fits the question is how many are enough', () => {

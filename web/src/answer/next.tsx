@@ -41,6 +41,7 @@ const fittingOf = ({ heat, heatOf, job }: Page): Fitting[] | undefined =>
 function Fewer({ page, answer }: Props) {
     const { limits, limitsStale } = page;
     const fits = answer.class === 'fits';
+    const runs = answer.class !== 'does_not_fit'; // otherwise there is no time to hold another beside
     const question = say(fits ? 'next.fewer' : 'next.enough');
     const now = Number(answer.job.gpus);
     if (fits && now === 1) return null; // there are no fewer
@@ -61,7 +62,8 @@ function Fewer({ page, answer }: Props) {
     // Where a GPU does less than half of its work here, the first number of the map on which it does that.
     const work = here * now * MOST_WORK;
     const better = step_seconds * gpus > work && fewer.find((one) => one.gpus > gpus && one.step * one.gpus <= work);
-    const note = sentences(gpus !== now ? beside(step_seconds, here) : now > 1 && say('next.no_fewer'), better && onGpus(better));
+    const other = runs ? beside(step_seconds, here) : aStep(step_seconds);
+    const note = sentences(gpus !== now ? other : now > 1 && say('next.no_fewer'), better && onGpus(better));
     return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus })} note={note} />;
 }
 
@@ -75,7 +77,9 @@ function Faster({ page, answer }: Props) {
     // Beside the best plan on as many GPUs as now: of the map, or the one shown, whose time the reader sees, where that is faster.
     const here = fitting.find(({ gpus }) => gpus === now);
     const shown = answer.class === 'fits' ? answer.time.step_seconds : Number.POSITIVE_INFINITY;
-    const note = !!here && say('next.each', { share: (Math.min(here.step, shown) * now) / (more.step * more.gpus) });
+    const share = here ? (Math.min(here.step, shown) * now) / (more.step * more.gpus) : 2;
+    // Where memory holds back the plans here, with recomputation say, each of more GPUs does more: that says nothing of those.
+    const note = share <= 1 && say('next.each', { share });
     const cost = more.run?.cost;
     return <Card href="#gpus" question={question} answer={onGpus(more) + (cost ? ` · ${moneyOf(page.job, cost)}` : '')} note={note} />;
 }
