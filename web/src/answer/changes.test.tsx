@@ -88,6 +88,15 @@ test('more GPUs are offered only from a map of this very run', () => {
     expect(shown({ ...withMap(page, 2), limits, limitsStale: true }, few).text()).toBe('');
 });
 
+test('once the fewest GPUs of all are known, they are the ones that are offered; the map may need fewer beside the reader’s degrees', () => {
+    const { fewest_gpus: found, ...rest } = goodOf('limits', 'limits-70b');
+    const page = withMap({ ...plainPage, job: { ...plainPage.job, gpus: 2 } }); // whose first is 4
+    const offered = (gpus: number) => shown({ ...page, limits: { ...rest, fewest_gpus: found && { ...found, gpus } } }, few).text();
+    expect(offered(3)).toContain('Use 3 GPUs');
+    expect(offered(3)).not.toContain('Use 4 GPUs');
+    expect(offered(22)).toContain('Use 4 GPUs');
+});
+
 // The map comes after the list, with a way to more GPUs that goes first and takes the place of another one.
 function beforeTheMap() {
     const page = { ...known, alternatives: { ...alternatives, job: few.job }, job: { ...plainPage.job, gpus: 2 } };

@@ -29,11 +29,14 @@ function moreOfMap(heat: Heat, now: number): More | null {
     return null;
 }
 
-// Where the map ends before any plan fits: the fewest GPUs of all. What is known of the job before says nothing of this one.
+// Once it is known, the fewest GPUs of all, of which "How many GPUs are enough?" tells; beside degrees that the reader keeps, the map, which
+// chooses them, may need fewer. What is known of the job before says nothing of this one.
 function moreGpus({ job, heat, heatOf, heatFilter, limits, limitsStale }: Page, now: number): More | null {
     if (!heat || heatOf !== job || Object.keys(heatFilter).length > 0) return null;
     const fewest = limitsStale ? null : limits?.fewest_gpus;
-    return moreOfMap(heat, now) ?? (fewest && fewest.gpus > now ? { ...fewest, touches: say('changes.gpus_fewest') } : null);
+    const mapped = moreOfMap(heat, now);
+    const isFewer = fewest && fewest.gpus > now && !(mapped && mapped.gpus < fewest.gpus);
+    return isFewer ? { ...fewest, touches: say('changes.gpus_fewest') } : mapped;
 }
 
 const MOST_CHANGES = 5;
