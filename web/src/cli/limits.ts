@@ -46,7 +46,7 @@ const largest = (catalog: Catalog, found: Largest | null, text: (answer: Largest
 };
 
 function linesOf(answer: Limits, catalog: Catalog): string[] {
-    const gpus = Number(answer.job.gpus);
+    const [gpus, count] = [Number(answer.job.gpus), answer.models.length];
     const sequences = (value: number): string => say('limits.sequences', { count: value });
     const model = answer.models.find(({ fits }) => fits);
     return [
@@ -72,7 +72,7 @@ function linesOf(answer: Limits, catalog: Catalog): string[] {
             say('limits.batch_none', { gpus }),
             say('limits.batch_endless'),
         ),
-        model ? say('limits.model', { gpus, answer: model.label }) : say('limits.model_none', { gpus }),
+        model ? say('limits.model', { gpus, count, answer: model.label }) : say('limits.model_none', { gpus, count }),
         sentences(...answer.searched.notes.map(tell)),
     ].filter(Boolean);
 }

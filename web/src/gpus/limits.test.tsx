@@ -80,7 +80,8 @@ test('what was not asked, is being counted, or is nowhere, is told', () => {
 
 test('every model of the catalogue, with what it needs here', () => {
     const { box } = shown();
-    const [, ...rows] = cellsOf(unfold(box, `All ${limits.models.length} models`));
+    expect(textOf(box)).toContain(`Of the ${limits.models.length} models that are tried (more can be named) the largest that fits`);
+    const [, ...rows] = cellsOf(unfold(box, `All ${limits.models.length} models that are tried`));
     expect(rows).toHaveLength(limits.models.length);
     limits.models.forEach((model, i) => {
         expect(rows[i]?.[0]).toBe(model.label);

@@ -199,7 +199,7 @@ function ModelRow({ catalog, model, act }: { catalog: Catalog; model: ModelHere;
 
 function Models({ page, limits, act }: { page: Page; limits: Answer; act: Actions }) {
     const { models } = limits;
-    const gpus = Number(limits.job.gpus);
+    const [gpus, count] = [Number(limits.job.gpus), models.length];
     const largest = models.find((model) => model.fits);
     const take = ({ id, label }: ModelHere) => (
         <Take act={act} values={{ model: id }}>
@@ -213,13 +213,13 @@ function Models({ page, limits, act }: { page: Page; limits: Answer; act: Action
         <li>
             <p>
                 {largest ? (
-                    <Words id="limits.model" args={{ gpus }} slots={{ answer: take(largest) }} />
+                    <Words id="limits.model" args={{ gpus, count }} slots={{ answer: take(largest) }} />
                 ) : (
-                    say('limits.model_none', { gpus })
+                    say('limits.model_none', { gpus, count })
                 )}
             </p>
             <details>
-                <summary>{say('limits.models', { count: models.length })}</summary>
+                <summary>{say('limits.models', { count })}</summary>
                 <table aria-label={say('limits.models_table')}>
                     <thead>
                         <tr>

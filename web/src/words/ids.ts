@@ -731,8 +731,8 @@ export interface Words {
     'limits.batch_endless': null;
     'limits.batch_none': { gpus: number };
     'limits.sequences': { count: number };
-    'limits.model': { gpus: number; answer: string };
-    'limits.model_none': { gpus: number };
+    'limits.model': { count: number; gpus: number; answer: string };
+    'limits.model_none': { count: number; gpus: number };
     'limits.models': { count: number };
     'limits.models_table': null;
     'limits.model_head': null;
