@@ -19,6 +19,7 @@
 #include "model/catalog.h"
 #include "phases/phases.h"
 #include "placement/placement.h"
+#include "plan/framework.h"
 #include "plan/rules.h"
 #include "pools/pools.h"
 #include "search/ranking.h"
@@ -47,6 +48,12 @@ static std::string answered(std::string_view request, std::size_t most_bytes, Js
 }
 
 // ---- catalog
+// With which frameworks the search never tries ZeRO-2 and 3, left out or not (search/candidates.cpp).
+static void tell_untried(Json& fields) {
+    for (Json& field : fields)
+        for (std::size_t i = 0; field["key"] == "framework" && i < kFrameworkKinds; ++i)
+            if (kFrameworkRows[i].deepest_zero == Zero::optimizer) field["choices"][i]["untried"] = "sharding";
+}
 std::string catalog(bool sources) {
     const Catalog& c = fourfold::catalog();
     Json gpus = Json::array(), clusters = Json::array(), models = Json::array(), rules = Json::array();
@@ -85,6 +92,7 @@ std::string catalog(bool sources) {
     for (Json& field : describe.fields)
         if (const auto old = before.find(field["key"].get_ref<const std::string&>()); old != before.end() && *old != field["default"])
             field["default_1"] = *old;
+    tell_untried(describe.fields);
     return dump(Object()
                     .add("gpus", std::move(gpus))
                     .add("clusters", std::move(clusters))

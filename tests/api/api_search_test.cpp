@@ -110,3 +110,12 @@ TEST_CASE("search: the GPU counts when none are given") {
     CHECK(search(R"({"gpus": 1048576})").summary["gpu_counts"] == json("[262144, 524288, 1048576]"));
     CHECK(search(R"({"gpu_counts": [16, 8, 16]})").summary["gpu_counts"] == json("[8, 16]"));
 }
+
+TEST_CASE("the catalogue tells with which frameworks no search tries ZeRO-2 and 3") {
+    const Json catalog = json(api::catalog());
+    std::string untried;
+    for (const Json& field : catalog["fields"])
+        for (const Json& choice : field.value("choices", Json::array()))
+            if (choice.value("untried", "") == "sharding") untried += choice["id"].get<std::string>() + " ";
+    CHECK(untried == "megatron-2025 megatron-2024 nanotron hai-llm ");
+}

@@ -520,6 +520,7 @@ export type TextField = FieldBase & {
 // A choice; the words are choice.<field>.<id> and choice.<field>.<id>.help.
 export type Choice = {
     id: string;
+    untried?: string;
 };
 
 // A rule of a plan; rule.<id> says what such a plan breaks, for "3,960 do not divide the GPUs".

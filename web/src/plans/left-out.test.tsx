@@ -32,6 +32,15 @@ test('how much risk it accepts; a value of the link stands among the usual ones'
     expect(act.change).toHaveBeenCalledWith({ risk: 0.2 }, 'choose');
 });
 
+test('what no search tries with the framework is left out, too; it cannot be put in', () => {
+    const { find, one, names } = shown({ leave_out: 'zero_bubble' });
+    expect(textOf(one('p'))).toMatch(/^Left out of the search: zero-bubble schedules and ZeRO-2, ZeRO-3\./);
+    expect(find('button', /^Search zero/i)).toBeTruthy();
+    expect(names('button').filter((name) => name.includes('ZeRO'))).toEqual([]);
+    for (const other of [{ framework: 'pytorch' }, { zero: 'weights' }])
+        expect(shown({ leave_out: 'zero_bubble', ...other }).text()).toContain('Left out of the search: zero-bubble schedules.');
+});
+
 test('nothing is left out', () => {
-    expect(shown({ leave_out: '' }).text()).toContain('Nothing is left out of the search.');
+    expect(shown({ leave_out: '', framework: 'pytorch' }).text()).toContain('Nothing is left out of the search.');
 });

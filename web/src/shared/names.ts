@@ -64,4 +64,4 @@ export const problemText = ({ message, suggestion }: Problem): string => sentenc
 export const unitText = (n: number, unit: string): string => (isSaid(`unit.${unit}`) ? tell({ id: `unit.${unit}`, args: { n } }) : unit);
 
 // In the middle of a sentence.
-export const lower = (label: string): string => (/^[A-Z][a-z]/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label);
+export const lower = (label: string): string => (/^[A-Z][a-z]+\b/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label);

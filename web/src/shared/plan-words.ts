@@ -80,7 +80,14 @@ export const plansComing = ({ problems }: Page): string => (problems.length > 0 
 export const leftOut = ({ catalog, job }: Page): { id: string; name: string }[] =>
     chosenOf(catalog, LEAVE_OUT, String(job[LEAVE_OUT] ?? ''));
 
+// What no search tries with the framework, where the reader sets none of it.
+function untried({ catalog, job }: Page): string {
+    const field = catalog.fields.find(({ key }) => key === 'framework');
+    const choices = field?.type === 'choice' && job.zero === 'auto' ? field.choices : [];
+    return choices.find(({ id }) => id === job.framework)?.untried ?? '';
+}
+
 export const leftOutText = (page: Page): string => {
-    const names = leftOut(page).map(({ name }) => lower(name));
+    const names = chosenNames(page.catalog, LEAVE_OUT, `${page.job[LEAVE_OUT]},${untried(page)}`).map(lower);
     return names.length > 0 ? say('search.left_out', { what: names }) : say('search.nothing_left_out');
 };
