@@ -146,7 +146,9 @@ async function fastestSaid(own: Estimate, first: readonly Text[], row: ConfigFor
     const kept: { [field: string]: unknown } = {};
     let left_out = first;
     for (let round = 0; round < MOST_ROUNDS; ++round) {
-        const fields = fieldsIn(left_out).filter((field) => open[field as keyof JobRequest] === 'auto' && !(field in kept));
+        const isOpen = (field: string) => open[field as keyof JobRequest] === 'auto' && !(field in kept);
+        const named = fieldsIn(left_out).filter(isOpen);
+        const fields = named.length > 0 ? named : ['zero'].filter(isOpen); // it may hang on that: accelerate recomputes under FSDP alone
         if (fields.length === 0) break;
         for (const field of fields) kept[field] = own.job[field as keyof JobRequest];
         const narrow = { ...open, ...kept } as JobRequest;
