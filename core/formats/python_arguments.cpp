@@ -42,6 +42,11 @@ bool calls_at(const PythonTokens& tokens, std::size_t at, std::string_view name)
     return name_at(tokens, at) && sign_at(tokens, at + 1, "(") && last_part(tokens[at].value) == name;
 }
 
+const PythonObject* object_at(const PythonTokens& tokens, std::size_t at, std::span<const PythonObject> objects) {
+    const auto one = std::find_if(objects.begin(), objects.end(), [&](const PythonObject& of) { return calls_at(tokens, at, of.name); });
+    return one == objects.end() ? nullptr : &*one;
+}
+
 std::size_t behind_bracket(const PythonTokens& tokens, std::size_t at) {
     int depth = 0;
     do {

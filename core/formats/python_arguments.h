@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,12 @@ using PythonTokens = std::vector<PythonToken>;
 
 // "a.b.Name(" at that place, whatever stands before the last dot.
 bool calls_at(const PythonTokens& tokens, std::size_t at, std::string_view name);
+// An object of a program's settings in Python, and where its arguments stand among them: "tp.".
+struct PythonObject {
+    std::string_view name, path;
+};
+// Which of them is made at that place; nullptr: none.
+const PythonObject* object_at(const PythonTokens& tokens, std::size_t at, std::span<const PythonObject> objects);
 // Behind the bracket that closes the one at `at`.
 std::size_t behind_bracket(const PythonTokens& tokens, std::size_t at);
 // The name that the call at `at` is given to: "model, tokenizer = Fast.from_pretrained(...)" is "model". "" where there is none.

@@ -10,10 +10,7 @@ namespace fourfold {
 
 namespace {
 
-struct Section {
-    std::string_view object, path;
-};
-constexpr Section kSections[] = {
+constexpr PythonObject kSections[] = {
     {"ParallelismArgs", "parallelism."},
     {"TokensArgs", "tokens."},
     {"OptimizerArgs", "optimizer."},
@@ -49,13 +46,13 @@ void name_member(Entry& entry) {
     entry.open.clear();
 }
 
-void add_section(const PythonTokens& tokens, std::size_t at, const PythonArguments& reader, const Section& row,
+void add_section(const PythonTokens& tokens, std::size_t at, const PythonArguments& reader, const PythonObject& row,
                  std::vector<Entry>& entries) {
     const std::size_t before = entries.size();
     reader.arguments(at + 1, entries, std::string(row.path));
     for (std::size_t i = before; i < entries.size(); ++i) name_member(entries[i]);
     for (const auto& [kind, key] : kKinds)
-        if (row.object == kind)
+        if (row.name == kind)
             entries.insert(entries.begin() + static_cast<std::ptrdiff_t>(before),
                            {std::string(row.path) + std::string(key), "", true, tokens[at].line});
 }
@@ -70,9 +67,8 @@ std::optional<ReadJobs> read_python_nanotron(std::string_view text, const std::v
     std::vector<Entry>& entries = job.in.entries;
     constexpr std::size_t kMostSections = 100;
     for (std::size_t i = 0, found = 0; i < tokens.size() && found < kMostSections; ++i) {
-        const auto* const row =
-            std::find_if(std::begin(kSections), std::end(kSections), [&](const Section& one) { return calls_at(tokens, i, one.object); });
-        if (row != std::end(kSections)) add_section(tokens, i, reader, *row, entries), ++found;
+        const PythonObject* const row = object_at(tokens, i, kSections);
+        if (row != nullptr) add_section(tokens, i, reader, *row, entries), ++found;
     }
     std::erase_if(entries,
                   [](const Entry& one) { return std::find(std::begin(kObjects), std::end(kObjects), one.key) != std::end(kObjects); });
@@ -81,10 +77,7 @@ std::optional<ReadJobs> read_python_nanotron(std::string_view text, const std::v
     job.in.answers = set;
     read_nanotron(job.in);
     ReadJobs read{"nanotron", true, {}, {}};
-    for (const Entry& entry : job.in.entries)
-        if (entry.fate == Fate::open)
-            for (const std::string& name : entry.open) read.choices[name];
-    read.jobs.push_back(std::move(job));
+    add_job(read, std::move(job));
     return read;
 }
 

@@ -12,10 +12,7 @@ namespace fourfold {
 
 namespace {
 
-struct OlmoObject {
-    std::string_view object, path;
-};
-constexpr OlmoObject kOlmoObjects[] = {
+constexpr PythonObject kOlmoObjects[] = {
     {"TransformerTrainModuleConfig", "module."},
     {"TransformerPipelineTrainModuleConfig", "module."},
     {"TransformerDataParallelConfig", "dp."},
@@ -133,9 +130,8 @@ std::optional<ReadJobs> read_python_olmo(std::string_view text, const std::vecto
             ++found;
             continue;
         }
-        const auto* const row = std::find_if(std::begin(kOlmoObjects), std::end(kOlmoObjects),
-                                             [&](const OlmoObject& one) { return calls_at(tokens, i, one.object); });
-        if (row == std::end(kOlmoObjects)) continue;
+        const PythonObject* const row = object_at(tokens, i, kOlmoObjects);
+        if (row == nullptr) continue;
         reader.arguments(i + 1, said, std::string(row->path));
         ++found;
         for (Entry& entry : said)
@@ -157,10 +153,7 @@ std::optional<ReadJobs> read_python_olmo(std::string_view text, const std::vecto
     job.in.answers = set;
     read_olmo(job.in);
     ReadJobs read{"olmo", true, {}, {}};
-    for (const Entry& entry : job.in.entries)
-        if (entry.fate == Fate::open)
-            for (const std::string& name : entry.open) read.choices[name];
-    read.jobs.push_back(std::move(job));
+    add_job(read, std::move(job));
     return read;
 }
 

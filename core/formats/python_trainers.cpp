@@ -208,11 +208,8 @@ void add_trainer_job(ReadJobs& read, std::string_view format, const NamesSet& se
     job.in.answers = set;
     if (model.name && format == "deepspeed") take_named_model(job.in, model.name->key);
     reader->read(job.in);
-    for (const Entry& entry : job.in.entries)
-        if (entry.fate == Fate::open)
-            for (const std::string& name : entry.open) read.choices[name];
     read.format = format;
-    read.jobs.push_back(std::move(job));
+    add_job(read, std::move(job));
 }
 
 // DeepSpeed's configuration as a dictionary, with its name.

@@ -18,6 +18,8 @@ struct ReadJobs {
     std::vector<ReadJob> jobs;
     std::map<std::string, std::vector<std::string>> choices;  // an open name, and what the text compares it with
 };
+// One job more; what it leaves open is asked.
+void add_job(ReadJobs& read, ReadJob job);
 
 // A format, by its keys.
 struct FormatReader {

@@ -139,10 +139,7 @@ void add_job(ReadJobs& read, const FormatReader& reader, const NamesSet& set, Re
         return reader.id != "torchtitan" && entry.fate == Fate::unknown && !entry.open.empty() &&
                entry.shown.find('.') == std::string::npos;
     });
-    for (const Entry& entry : job.in.entries)
-        if (entry.fate == Fate::open)
-            for (const std::string& name : entry.open) read.choices[name];
-    read.jobs.push_back(std::move(job));
+    add_job(read, std::move(job));
 }
 
 }  // namespace

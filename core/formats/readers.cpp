@@ -44,6 +44,13 @@ const FormatReader* reader_of(const std::vector<Entry>& entries) {
     return found == std::end(kReaders) ? nullptr : &*found;
 }
 
+void add_job(ReadJobs& read, ReadJob job) {
+    for (const Entry& entry : job.in.entries)
+        if (entry.fate == Fate::open)
+            for (const std::string& name : entry.open) read.choices[name];
+    read.jobs.push_back(std::move(job));
+}
+
 const FormatReader* reader_called(std::string_view id) {
     const auto found = std::find_if(std::begin(kReaders), std::end(kReaders), [&](const FormatReader& one) { return one.id == id; });
     return found == std::end(kReaders) ? nullptr : &*found;

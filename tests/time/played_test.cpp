@@ -129,7 +129,7 @@ TEST_CASE("chunks in turns, law: a step takes what its list of operations takes,
         for (const double busy : whole->busy) sum += busy / n;
         const double closed = slowest + (sum - slowest / n) / static_cast<double>(p.virtual_stages);
         const double together = slowest + step.items[static_cast<std::size_t>(TimeItem::bubble)];
-        CHECK(together == near(std::max(closed, whole->makespan), groups <= 4 ? 1e-9 : 0.01));
+        CHECK(together == near(std::max(closed, whole->makespan), 1e-9));
         longer += whole->makespan > 1.01 * closed;
         // a limit changes nothing below it, and is passed above it
         const auto within = [&](double most) { return step_time<double>(c.model, p, c.framework(), c.hw, c.k, layers, most).seconds; };
