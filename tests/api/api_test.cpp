@@ -38,7 +38,7 @@ Json random_request(tests::Random& random) {
 
 }  // namespace
 
-TEST_CASE("the catalogue has the documented shape, and its ids are those that requests take") {
+TEST_CASE("the catalogue has the documented shape, and its ids are those that requests take" * doctest::test_suite("quality")) {
     const Json catalog = json(api::catalog());
     CHECK(tests::answer_defect(catalog, "catalog") == "");
     Json figures = json(api::catalog(false)), rest = catalog;
@@ -268,7 +268,7 @@ TEST_CASE("the job in an answer, asked again, gives the same answer" * doctest::
     }
 }
 
-TEST_CASE("the same request has the same answer, to the byte") {
+TEST_CASE("the same request has the same answer, to the byte" * doctest::test_suite("quality")) {
     for (const char* request : {"{}", R"({"gpus": 7})", R"({"model": "llama-3.1-70b", "gpus": 64})", "x"}) {
         CHECK(api::estimate(request) == api::estimate(request));
         CHECK(api::search(request).summary == api::search(request).summary);

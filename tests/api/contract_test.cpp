@@ -162,7 +162,7 @@ void check_requests() {
 
 }  // namespace
 
-TEST_CASE("answers and requests keep the contract, and every key of it occurs") {
+TEST_CASE("answers and requests keep the contract, and every key of it occurs" * doctest::test_suite("quality")) {
     check_goldens();
     check_rare();
     check_requests();
