@@ -48,11 +48,18 @@ static std::string answered(std::string_view request, std::size_t most_bytes, Js
 }
 
 // ---- catalog
-// With which frameworks the search never tries ZeRO-2 and 3, left out or not (search/candidates.cpp).
+// With which frameworks the search never tries ZeRO-2 and 3, left out or not, and which has them beside its own (search/candidates.cpp).
 static void tell_untried(Json& fields) {
+    Json fsdp;
     for (Json& field : fields)
-        for (std::size_t i = 0; field["key"] == "framework" && i < kFrameworkKinds; ++i)
-            if (kFrameworkRows[i].deepest_zero == Zero::optimizer) field["choices"][i]["untried"] = "sharding";
+        for (std::size_t i = 0; field["key"] == "framework" && i < kFrameworkKinds; ++i) {
+            if (kFrameworkRows[i].has_megatron_fsdp)
+                fsdp = kFrameworkRows[i].id;
+            else if (kFrameworkRows[i].deepest_zero == Zero::optimizer)
+                field["choices"][i]["untried"] = "sharding";
+        }
+    for (Json& field : fields)
+        if (field["key"] == "leave_out") field["choices"].back()["framework"] = fsdp;
 }
 std::string catalog(bool sources) {
     const Catalog& c = fourfold::catalog();

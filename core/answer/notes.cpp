@@ -128,7 +128,7 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
         "framework");
     if ((job.exploration.left_out & without_zero_bubble) == 0 && !has_zero_bubble(p.framework))
         assumed.add("assumed.no_zero_bubble", "framework");
-    if ((job.exploration.left_out & without_sharding) == 0 && row_of(p.framework).deepest_zero == Zero::optimizer)
+    if ((job.exploration.left_out & without_sharding) == 0 && deepest_tried(p.framework, job.exploration.left_out) == Zero::optimizer)
         assumed.add("assumed.no_sharding", "zero");
     if (is_packed(p) && job.model.experts.count > 0 && row_of(p.framework).joins_experts)
         assumed.add("assumed.packed_experts", "frozen_weights");

@@ -31,6 +31,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .any_group = true,
      .overlaps_experts = true,
      .overlaps_sends = true,
+     .has_megatron_fsdp = true,  // --use-megatron-fsdp; --use-custom-fsdp until 0.12
      .fused_host_adam = false,
      .residual = kMegatronResidual},
     {.id = "megatron-2024",

@@ -92,6 +92,7 @@ struct FrameworkRow {
     bool overlaps_experts = false;                             // tokens travel beneath the work of another micro-batch (rules.h)
     bool overlaps_sends = false;                               // between stages, where chunks take turns, if nothing is said
     Zero deepest_zero = Zero::optimizer;                       // what it shares out by itself
+    bool has_megatron_fsdp = false;                            // --use-megatron-fsdp shares out the rest, if asked
     bool fused_host_adam = true;                               // an offloaded optimizer's Adam is one loop (time/offload.h)
     bool casts_on_host = false;                                // gradients for the host, there from 16 to 32 bits (time/offload.h)
     bool offloads_weights_alone = false;                       // to the host, while the optimizer stays (DeepSpeed: offload_param)

@@ -8,7 +8,8 @@
 namespace fourfold {
 
 static constexpr Choice kLeftOut[] = {
-    {"interleaving"}, {"zero_bubble"}, {"recompute"}, {"sharding"}, {"uneven_layers"}, {"small_states"}, {"activation_offload"},
+    {"interleaving"},  {"zero_bubble"},  {"recompute"},          {"sharding"},
+    {"uneven_layers"}, {"small_states"}, {"activation_offload"}, {"megatron_fsdp"},
 };
 const std::span<const Choice> kLeftOutChoices = kLeftOut;
 
@@ -19,6 +20,11 @@ static bool is_tried(const ScheduleRow& row, Tried when, FrameworkKind framework
 bool has_zero_bubble(FrameworkKind framework) {
     return std::any_of(kScheduleRows.begin(), kScheduleRows.end(),
                        [&](const ScheduleRow& row) { return is_tried(row, Tried::as_zero_bubble, framework); });
+}
+Zero deepest_tried(FrameworkKind framework, std::uint32_t left_out) {
+    const FrameworkRow& row = row_of(framework);
+    if ((left_out & without_sharding) != 0) return Zero::optimizer;
+    return row.has_megatron_fsdp && (left_out & without_megatron_fsdp) == 0 ? Zero::weights : row.deepest_zero;
 }
 
 namespace {
@@ -136,9 +142,8 @@ Candidates candidates(const SearchSpace& space) {
         // ZeRO-1 never needs more than none (a test) but beside torch.autocast, and is never slower where the passes hide its traffic
         if (!row_of(p.framework).hides_shards || row_of(p.framework).autocast) all.zero.push_back(Zero::none);
         const bool muon = p.optimizer == Optimizer::muon && row_of(p.framework).library == kMegatronCore;  // arguments.py refuses FSDP
-        if ((space.exploration.left_out & without_sharding) == 0 && !muon)
-            for (const Zero deeper : {Zero::gradients, Zero::weights})
-                if (deeper <= row_of(p.framework).deepest_zero) all.zero.push_back(deeper);
+        for (const Zero deeper : {Zero::gradients, Zero::weights})
+            if (!muon && deeper <= deepest_tried(p.framework, space.exploration.left_out)) all.zero.push_back(deeper);
     }
     all.zero_in_pipelines = all.zero;
     if ((p.open & open_zero) != 0 && !row_of(p.framework).shards_in_pipelines)

@@ -20,19 +20,22 @@ enum LeftOut : std::uint32_t {
     without_sharding = 8,
     without_uneven_layers = 16,
     without_small_states = 32,
-    without_activation_offload = 64
+    without_activation_offload = 64,
+    without_megatron_fsdp = 128
 };
 extern const std::span<const Choice> kLeftOutChoices;
 // Whether a framework has a schedule that "zero_bubble" lets in.
 bool has_zero_bubble(FrameworkKind framework);
+// The most that a search which leaves that out shares out among the copies of a model.
+Zero deepest_tried(FrameworkKind framework, std::uint32_t left_out);
 
 struct Exploration {
-    std::uint32_t left_out = without_zero_bubble | without_small_states | without_activation_offload;
+    std::uint32_t left_out = without_zero_bubble | without_small_states | without_activation_offload | without_megatron_fsdp;
     double risk = 0.05;  // of running out of memory that a plan may bear
 };
 template <class AnyExploration, class Visitor>
 void visit_fields(AnyExploration& e, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyExploration>, Exploration> {
-    v.set({"leave_out|without"}, e.left_out, kLeftOutChoices);
+    v.set({"leave_out|left_out"}, e.left_out, kLeftOutChoices);
     v.number({"risk|risk"}, e.risk, {0.01, 0.98});
 }
 

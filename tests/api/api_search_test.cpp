@@ -111,11 +111,14 @@ TEST_CASE("search: the GPU counts when none are given") {
     CHECK(search(R"({"gpu_counts": [16, 8, 16]})").summary["gpu_counts"] == json("[8, 16]"));
 }
 
-TEST_CASE("the catalogue tells with which frameworks no search tries ZeRO-2 and 3") {
+TEST_CASE("the catalogue tells with which frameworks no search tries ZeRO-2 and 3, and what a single one has") {
     const Json catalog = json(api::catalog());
-    std::string untried;
+    std::string untried, single;
     for (const Json& field : catalog["fields"])
-        for (const Json& choice : field.value("choices", Json::array()))
+        for (const Json& choice : field.value("choices", Json::array())) {
             if (choice.value("untried", "") == "sharding") untried += choice["id"].get<std::string>() + " ";
-    CHECK(untried == "megatron-2025 megatron-2024 nanotron hai-llm ");
+            if (choice.contains("framework")) single += choice["id"].get<std::string>() + " " + choice["framework"].get<std::string>();
+        }
+    CHECK(untried == "megatron-2024 nanotron hai-llm ");
+    CHECK(single == "megatron_fsdp megatron-2025");
 }

@@ -126,6 +126,34 @@ TEST_CASE("zero bubble let in where the framework has none: the answer says so")
     CHECK(!says_so("pytorch", ""));
 }
 
+// NVIDIA trains Llama 3 70B on 64 GB200 so (tests/evidence/nvidia-rates.jsonl, n24 to n37).
+TEST_CASE("Megatron FSDP: tried where it is let in, with Megatron's releases that have it, without a pipeline") {
+    const auto asked = [](const char* framework, const char* leave_out) {
+        return json(api::estimate(Json{
+            {"model", "llama-3.1-70b"},
+            {"gpu", "gb200-186gb"},
+            {"cluster", "gb200-nvl72"},
+            {"gpus", 64},
+            {"global_batch", 256},
+            {"precision", "fp8_weights"},
+            {"framework", framework},
+            {"leave_out", leave_out}}.dump()));
+    };
+    const Json usual = asked("megatron-2025", "zero_bubble,megatron_fsdp"), let_in = asked("megatron-2025", "zero_bubble");
+    CHECK(usual["job"]["zero"] == "optimizer");
+    CHECK(let_in["job"]["zero"] == "weights");
+    CHECK(let_in["job"]["pipeline_parallel"] == 1);
+    CHECK(let_in["time"]["step_seconds"] < usual["time"]["step_seconds"]);
+    CHECK(asked("megatron-2025", "zero_bubble,sharding")["time"]["step_seconds"] == usual["time"]["step_seconds"]);
+    const auto says_so = [](const Json& answer) {
+        return std::any_of(answer["assumed"].begin(), answer["assumed"].end(),
+                           [](const Json& note) { return note["text"]["id"] == "assumed.no_sharding"; });
+    };
+    CHECK(says_so(usual));
+    CHECK(!says_so(let_in));
+    CHECK(asked("megatron-2024", "")["job"]["zero"] == "optimizer");
+}
+
 TEST_CASE("fewest GPUs: the smallest number whose ranking is not empty") {
     for (const char* request :
          {R"({"model": "llama-3.1-8b", "gpu": "a100-sxm-40gb"})", R"({"model": "llama-3.1-70b"})", R"({"model": "qwen3-30b-a3b"})",

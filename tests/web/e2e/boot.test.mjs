@@ -156,7 +156,7 @@ for (const query of [
     '?vgroup=-1',
     '?rc=banana',
     '?sp=perhaps',
-    '?without=everything',
+    '?left_out=everything',
     `?model=${'x'.repeat(5000)}`,
 ]) {
     pageTest(`a broken link tells which field is wrong: ${query.slice(0, 60)}`, async () => {

@@ -198,7 +198,7 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
     const before = await plain(funnel(page));
     inOrder(await said(page), ...words.leftOut);
     await page.locator('.left-out > p button').first().click();
-    await addressHas(page, 'without=small_states');
+    await addressHas(page, 'left_out=small_states');
     await eventually(
         'without it',
         () => said(page),
@@ -206,9 +206,9 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
     );
     await unfold(page, '#field-leave_out');
     await smallStates.uncheck();
-    await addressHas(page, 'without=activation_offload');
+    await addressHas(page, 'left_out=activation_offload');
     await onHost.uncheck();
-    await addressHas(page, 'without=');
+    await addressHas(page, 'left_out=');
     await eventually('everything', () => page.locator('.left-out > p button').count(), 0);
     await eventually(
         'another search',
@@ -216,7 +216,7 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
         (text) => text !== before,
     );
     await interleaving.check();
-    await addressHas(page, 'without=interleaving');
+    await addressHas(page, 'left_out=interleaving');
     await field(page, 'risk').selectOption('0.5');
     await addressHas(page, 'risk=0.5');
     await page.reload();

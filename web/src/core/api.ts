@@ -521,6 +521,7 @@ export type TextField = FieldBase & {
 export type Choice = {
     id: string;
     untried?: string;
+    framework?: string;
 };
 
 // A rule of a plan; rule.<id> says what such a plan breaks, for "3,960 do not divide the GPUs".

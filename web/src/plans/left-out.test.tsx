@@ -33,7 +33,7 @@ test('how much risk it accepts; a value of the link stands among the usual ones'
 });
 
 test('what no search tries with the framework is left out, too; it cannot be put in', () => {
-    const { find, one, names } = shown({ leave_out: 'zero_bubble' });
+    const { find, one, names } = shown({ leave_out: 'zero_bubble', framework: 'nanotron' });
     expect(textOf(one('p'))).toMatch(/^Left out of the search: zero-bubble schedules and ZeRO-2, ZeRO-3\./);
     expect(find('button', /^Search zero/i)).toBeTruthy();
     expect(names('button').filter((name) => name.includes('ZeRO'))).toEqual([]);
@@ -43,4 +43,15 @@ test('what no search tries with the framework is left out, too; it cannot be put
 
 test('nothing is left out', () => {
     expect(shown({ leave_out: '', framework: 'pytorch' }).text()).toContain('Nothing is left out of the search.');
+});
+
+test('what a single framework has is named, kept and put in with that framework alone', () => {
+    const own = shown({ leave_out: 'zero_bubble,megatron_fsdp' });
+    expect(textOf(own.one('p'))).toMatch(/^Left out of the search: zero-bubble schedules and FSDP in Megatron\./);
+    tap(own.find('button', /^Search FSDP in Megatron/));
+    expect(own.act.change).toHaveBeenCalledWith({ leave_out: 'zero_bubble' }, 'choose');
+    const other = shown({ leave_out: 'zero_bubble,megatron_fsdp', framework: 'pytorch' });
+    expect(other.text()).not.toContain('FSDP');
+    tap(other.find('button', /^Search zero/i));
+    expect(other.act.change).toHaveBeenCalledWith({ leave_out: 'megatron_fsdp' }, 'choose');
 });

@@ -3,7 +3,7 @@ import { format } from '../format/format';
 import { problemAttributes } from '../shared/field-problems';
 import { Folded } from '../shared/folded';
 import { choiceHelp, choiceName, fieldName, lower } from '../shared/names';
-import { leftOut, leftOutText } from '../shared/plan-words';
+import { leftOut, leftOutText, mayLeaveOut } from '../shared/plan-words';
 import { useWords } from '../shared/use-words';
 import { LEAVE_OUT } from '../state/state';
 import type { Actions, Page } from '../store/page';
@@ -45,7 +45,7 @@ export function LeftOut({ page, act }: Props) {
     useWords('help');
     const field = fieldOf(page, LEAVE_OUT);
     if (field?.type !== 'set') return null;
-    const out = leftOut(page).map(({ id }) => id);
+    const out = String(page.job[LEAVE_OUT]).split(',');
     const { invalid, describedBy } = problemAttributes(page, LEAVE_OUT);
     const set = (id: string, leave: boolean): void => {
         const next = field.choices.filter((choice) => (choice.id === id ? leave : out.includes(choice.id)));
@@ -64,7 +64,7 @@ export function LeftOut({ page, act }: Props) {
             <Folded title={say('best.search')}>
                 <fieldset class="filters explore">
                     <legend>{fieldName(field)}</legend>
-                    {field.choices.map((choice, i) => (
+                    {mayLeaveOut(page).map((choice, i) => (
                         <label key={choice.id} class="check" title={choiceHelp(field, choice)}>
                             <input
                                 id={i === 0 ? `field-${LEAVE_OUT}` : undefined}

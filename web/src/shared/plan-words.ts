@@ -1,5 +1,5 @@
 // A plan in words: its degrees, what it sets beside them, and what the search leaves out.
-import type { Catalog, Change, Degree, Json } from '../core/api';
+import type { Catalog, Change, Degree, Json, SetField } from '../core/api';
 import type { RankedKey } from '../core/types';
 import { layerRuns, parseLayout } from '../state/layout';
 import { DEGREES, LEAVE_OUT } from '../state/state';
@@ -76,9 +76,17 @@ export const newPlan = (catalog: Catalog, { plan }: Change): string =>
 // Why there are no plans yet.
 export const plansComing = ({ problems }: Page): string => (problems.length > 0 ? say('map.not_yet') : say('map.loading'));
 
+// What the job's framework has of what a search may leave out.
+export function mayLeaveOut({ catalog, job }: Page): SetField['choices'] {
+    const field = catalog.fields.find(({ key }) => key === LEAVE_OUT);
+    return field?.type === 'set' ? field.choices.filter(({ framework = job.framework }) => framework === job.framework) : [];
+}
+
 // What the search leaves out, in the words of the catalogue.
-export const leftOut = ({ catalog, job }: Page): { id: string; name: string }[] =>
-    chosenOf(catalog, LEAVE_OUT, String(job[LEAVE_OUT] ?? ''));
+export function leftOut(page: Page, more = ''): { id: string; name: string }[] {
+    const may = mayLeaveOut(page).map(({ id }) => id);
+    return chosenOf(page.catalog, LEAVE_OUT, `${page.job[LEAVE_OUT]},${more}`).filter(({ id }) => may.includes(id));
+}
 
 // What no search tries with the framework, where the reader sets none of it.
 function untried({ catalog, job }: Page): string {
@@ -88,6 +96,6 @@ function untried({ catalog, job }: Page): string {
 }
 
 export const leftOutText = (page: Page): string => {
-    const names = chosenNames(page.catalog, LEAVE_OUT, `${page.job[LEAVE_OUT]},${untried(page)}`).map(lower);
+    const names = leftOut(page, untried(page)).map(({ name }) => lower(name));
     return names.length > 0 ? say('search.left_out', { what: names }) : say('search.nothing_left_out');
 };

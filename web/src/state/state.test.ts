@@ -79,7 +79,7 @@ const second: Catalog = {
         open(boolean('sequence_parallel', 'sp', false), true),
         boolean('gradients_in_fp32', 'grad32', true),
         {
-            ...choice('leave_out', 'without', ''),
+            ...choice('leave_out', 'left_out', ''),
             type: 'set',
             default: 'zero_bubble,small_states',
             choices: leaveOut.map((id) => ({ id })),
@@ -139,7 +139,9 @@ describe('links of version 1 in a page that chooses more', () => {
             false,
         ],
         ['?v=1&vary=', { leave_out: leaveOut.join(',') }, true],
-        ['?v=1&vary=schedule&without=recompute', { leave_out: 'recompute' }, true],
+        ['?v=1&vary=schedule&without=recompute', { leave_out: 'recompute,megatron_fsdp' }, true],
+        ['?v=2&without=', { leave_out: 'megatron_fsdp' }, false],
+        ['?v=2&left_out=', { leave_out: '' }, false],
     ];
     test.each(links)('%s', (link, changed, widened) => {
         expect(parseLink(link, second)).toEqual({ job: { ...start, ...changed }, pins: [], unknown: [], newer: false, widened });

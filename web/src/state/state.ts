@@ -146,6 +146,9 @@ const PLAN_BESIDES: readonly FieldKey[] = [
 ];
 // Version 1 named what the list of plans tried ("vary"), version 2 names what the search leaves out ("without").
 const VARY = 'vary';
+// Older links name what is left out so. Their searches did not know this choice.
+const WITHOUT = 'without';
+const SINCE_WITHOUT = 'megatron_fsdp';
 const VARIED: Record<string, string> = {
     virtual_stages: 'interleaving',
     schedule: 'zero_bubble',
@@ -195,7 +198,10 @@ function readParams(params: URLSearchParams, catalog: Catalog, version: number =
             given.add(field.key);
         } else if (isNamed(name)) job[name] = text;
         else if (name === PIN) pinned.push(text);
-        else if (name === VARY && LEAVE_OUT in job) job[LEAVE_OUT] = (given.has(LEAVE_OUT) && job[LEAVE_OUT]) || leftOutBy(text, catalog);
+        else if (name === WITHOUT) {
+            job[LEAVE_OUT] = [text, SINCE_WITHOUT].filter(Boolean).join(',');
+            given.add(LEAVE_OUT);
+        } else if (name === VARY && LEAVE_OUT in job) job[LEAVE_OUT] = (given.has(LEAVE_OUT) && job[LEAVE_OUT]) || leftOutBy(text, catalog);
         else if (custom && isConfigKey(name) && name.length > CONFIG_PREFIX.length) job[name] = readConfigValue(text);
         else if (ownGpu && readGpuPart(job, catalog, name, text)) continue;
         else if (!TRACKING.test(name)) unknown.push(name);
