@@ -193,7 +193,7 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
     const page = await open(job);
     const said = (page) => plain(page.locator('.left-out > p'));
     const box = (at) => page.locator('.left-out').getByRole('checkbox').nth(at); // as in the catalogue
-    const [interleaving, zeroBubble, smallStates, onHost] = [0, 1, 5, 6].map(box);
+    const [interleaving, zeroBubble, smallStates, onHost, fsdp] = [0, 1, 5, 6, 7].map(box);
     await funnel(page).waitFor();
     const before = await plain(funnel(page));
     inOrder(await said(page), ...words.leftOut);
@@ -208,6 +208,8 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
     await smallStates.uncheck();
     await addressHas(page, 'left_out=activation_offload');
     await onHost.uncheck();
+    await addressHas(page, 'left_out=megatron_fsdp');
+    await fsdp.uncheck();
     await addressHas(page, 'left_out=');
     await eventually('everything', () => page.locator('.left-out > p button').count(), 0);
     await eventually(
