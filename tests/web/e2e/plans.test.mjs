@@ -228,7 +228,7 @@ pageTest('what the search leaves out is said, can be put in, and the link keeps 
     assert.deepEqual([await interleaving.isChecked(), await zeroBubble.isChecked()], [true, false]);
     assert.equal(await field(page, 'risk').inputValue(), '0.5');
     const old = await open('?v=1&model=llama-3.1-70b&gpus=64&vary=virtual_stages,schedule,recompute,zero,stage_layers');
-    await eventually('what version 1 tried', () => old.locator('.left-out > p button').count(), 2); // what it did not know
+    await eventually('what version 1 tried', () => old.locator('.left-out > p button').count(), 3); // what it did not know
     inOrder(await said(old), words.leftOut[1]);
 });
 
