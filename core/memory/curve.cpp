@@ -4,16 +4,18 @@
 
 namespace fourfold {
 
-static constexpr std::int64_t kMostStagesDrawn = 256, kMostKept = 512;  // stages; micro-batches of a schedule that keeps all
+static constexpr std::int64_t kMostStagesDrawn = 256, kMostKept = 512;  // stages; micro-batches of a schedule that keeps all, or of a group
 static constexpr double kLeastForward = 0.05;  // of an average stage's forward pass: a chunk without layers has a width too
 
-// Beyond warm-up and cool-down a schedule repeats itself. Three micro-batches per stage are a multiple of p, which interleaving needs, and
-// reach the fullest moment of zero-bubble schedules (schedule.h). Of a long step that keeps all, as GPipe does, the middle is left out.
+// Beyond warm-up and cool-down a schedule repeats itself. Three micro-batches per stage reach the fullest moment of zero-bubble schedules
+// (schedule.h); where chunks take turns, three groups, whose size decides how many are alive. Of a long step that keeps all, as GPipe does,
+// the middle is left out.
 static std::int64_t micro_batches_to_show(const Plan& plan) {
     const std::int64_t p = plan.pipeline_parallel, m = plan.micro_batches() * plan.token_slices;
     if (p == 1) return std::min<std::int64_t>(m, 4);
     const ScheduleRow& row = row_of(plan.schedule_kind());
-    const std::int64_t n = plan.token_slices, some = row.keeps_all ? kMostKept : row.drawn(p);
+    const std::int64_t n = plan.token_slices, each = row.turns ? plan.group_of_micro_batches() : p,
+                       some = row.keeps_all ? kMostKept : row.drawn(each);
     return std::min(m, n == 1 ? some : (some / n + 2) * n);  // of slices, those of whole micro-batches
 }
 
@@ -95,12 +97,13 @@ class StageCurve {
 }  // namespace
 
 std::optional<Curve> memory_curve(const Model& model, const Plan& plan, const Framework& framework, std::int32_t stage) {
-    if (plan.pipeline_parallel > kMostStagesDrawn) return std::nullopt;
+    if (plan.pipeline_parallel > kMostStagesDrawn || plan.group_of_micro_batches() > kMostKept) return std::nullopt;
     Curve curve;
     curve.micro_batches = micro_batches_to_show(plan);
     const Schedule schedule = make_schedule(
         plan.running_schedule(), static_cast<std::int32_t>(plan.pipeline_parallel), static_cast<std::int32_t>(plan.pieces_per_stage()),
-        static_cast<std::int32_t>(curve.micro_batches), 0, static_cast<std::int32_t>(plan.token_slices), plan.early_forwards());
+        static_cast<std::int32_t>(curve.micro_batches), static_cast<std::int32_t>(plan.group_of_micro_batches()),
+        static_cast<std::int32_t>(plan.token_slices), plan.early_forwards());
     const Stages stages(model, plan);
     const auto played = play(schedule, times_of(stages, schedule, model, plan.freezes()));
     if (!played) return std::nullopt;

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "memory/small_cases.h"
 
 using namespace fourfold;
@@ -61,6 +63,23 @@ TEST_CASE("curve by hand: 1F1B of four micro-batches on two stages") {
         CHECK(curve->bytes[i] == near(last + kOfStage + kHeadWorks));
         CHECK(curve->after[i] == near(last + (i % 2 == 0 ? kOfStage : 0)));
     }
+}
+
+TEST_CASE("curve: chunks that take turns in groups larger than the stages reach the stage's most, drawn whole or cut") {
+    for (const std::int64_t micro_batches : {5, 11, 20})  // groups of 3, 3 and 4: the fewest that leave no group smaller than two stages
+        for (const std::int64_t group : {kAuto, std::int64_t{4}}) {
+            Case c = dense();
+            c.plan.framework = FrameworkKind::megatron_2025;
+            c.plan.virtual_stages = 3;
+            c.plan.global_batch = micro_batches * c.plan.micro_batch * c.plan.data_parallel();
+            c.plan.virtual_stage_group = group;
+            if (micro_batches == 5 && group == 4) continue;  // leaves a group of one
+            for (c.stage = 0; c.stage < 2; ++c.stage) {
+                const std::optional<Curve> curve = curve_of(c);
+                REQUIRE(curve);
+                CHECK(*std::max_element(curve->bytes.begin(), curve->bytes.end()) == near(c.memory().peak_bytes));
+            }
+        }
 }
 
 TEST_CASE("curve by hand: passes are as long as their layers, but never nothing") {
