@@ -74,7 +74,10 @@ class Gathered : Symbols<N> {
         return 2 * (p_.freezes() ? L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer() : 2 * layer());
     }
     [[gnu::noinline]] N all() const {
-        return 2 * (parameters_.expert_layers() > 0 ? parameters_.dense() + parameters_.routed() : parameters_.dense());
+        const N dense = parameters_.dense(), all = parameters_.expert_layers() > 0 ? dense + parameters_.gathered_routed() : dense;
+        if (!is_packed(p_)) return 2 * all;
+        const N words = parameters_.vocabularies() * parameters_.vocabulary();
+        return L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * (all - words) + 2 * words;
     }
     [[gnu::noinline]] N gradients_at_backward() const {
         const bool whole_head = stage_.has_head && !parameters_.separate_head();

@@ -61,6 +61,7 @@ class Parameters : protected Symbols<N> {
         return stage_.experts.held + (stage_.has_head && this->multi_token_is_expert() ? m_.multi_token_layers : 0);
     }
     N routed() { return expert_layers() * expert_layer(); }
+    N gathered_routed() { return expert_layers() * gathered_experts(); }  // by FSDP, all layers
 
     // Matrices with a row per word on this GPU: embedding, head, and the embedding once more for layers that predict further tokens.
     double vocabularies() const {

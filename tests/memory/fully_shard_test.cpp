@@ -86,6 +86,10 @@ TEST_CASE("fully_shard by hand: micro-batches are added up in whole gradients; Z
     CHECK(c(Item::weights) == -1);
     CHECK(c(Item::gradients) == -1);
     CHECK(c.memory().static_bytes == 12 * kParameters / 4 + c(Item::library_workspaces));
+    c.plan.trained = TrainedPart::lora;  // gathered as they are stored: 4.5 bits a value, and two vocabularies of 16
+    CHECK(c(Item::gathered_weights) == 2 * kParameters);
+    c.plan.frozen_weights = FrozenWeights::nf4_single;
+    CHECK(c(Item::gathered_weights) == (0.5 + 4 / 64.0) * (kParameters - 2 * kWords) + 2 * 2 * kWords);
 }
 
 // Whole gradients of 16 bits while the first version of FSDP adds them up; a quarter in 32 bits with DeepSpeed, or in a single micro-batch.
@@ -139,4 +143,8 @@ TEST_CASE("fully_shard by hand: experts are shared out whole, and gathered as if
     c.plan.framework = FrameworkKind::transformers, c.plan.gpus = 6, c.plan.global_batch = 18;
     // two layers' weights and one layer's gradients, in 2 bytes, of experts that count twice
     CHECK(padded - c.memory().at_backward == Approx(3 * 2 * experts / 6));
+    c.plan.zero = Zero::gradients, c.plan.sequence_length = 2'000;  // which keeps all that it gathered
+    const double six = c(Item::gathered_weights);
+    c.plan.gpus = 12, c.plan.global_batch = 36;
+    CHECK(c(Item::gathered_weights) - six == Approx(2 * experts));
 }
