@@ -3,6 +3,7 @@
 #include "job/job.h"
 #include "plan/adapters.h"
 #include "plan/rules.h"
+#include "plan/shares.h"
 #include "search/scorer.h"
 
 #include <algorithm>
@@ -158,7 +159,7 @@ void propose_recomputation(Proposals& propose, const Model& model, const Plan& p
         });
 }
 
-void propose_states(Proposals& propose, const Plan& plan, bool asks_micro_batch) {
+void propose_states(Proposals& propose, const Model& model, const Plan& plan, bool asks_micro_batch) {
     const auto zero = [&](Zero stage, const char* label, const char* touches) {
         if (plan.zero < stage) propose.add(label, touches, [&](Plan& p) { close(p, open_zero).zero = stage; });
     };
@@ -182,6 +183,11 @@ void propose_states(Proposals& propose, const Plan& plan, bool asks_micro_batch)
             if (!alone) p.optimizer_offload = 1;
         });
     }
+    Plan sharded = plan;
+    sharded.zero = Zero::weights;
+    if (row.habits.fully_shard && expert_padding(model, sharded) > 1)
+        propose.add("change.flat_shards", "touches.flat_shards",
+                    [](Plan& p) { p.fully_shard = Habit::off, p.sync_each_micro_batch = Habit::on; });
     if (plan.shard_replicas > 1) propose.add("change.one_copy_of_shards", "touches.data_traffic", [](Plan& p) { p.shard_replicas = 1; });
     if (plan.gradients_in_fp32)
         propose.add("change.gradients_16_bit", "touches.gradient_digits", [](Plan& p) { p.gradients_in_fp32 = false; });
@@ -259,7 +265,7 @@ std::vector<Change> changes_that_save(const SearchSpace& space, const Plan& show
     propose_search(propose, space.plan);
     propose_degrees(propose, space, shown);
     propose_recomputation(propose, space.model, shown);
-    propose_states(propose, shown, space.plan.micro_batch == kAuto);
+    propose_states(propose, space.model, shown, space.plan.micro_batch == kAuto);
     propose_offload(propose, space, shown);
     propose_kernels(propose, shown);
     if (!propose.any_fits_here()) propose.add_pairs();

@@ -66,6 +66,19 @@ TEST_CASE("changes: gradients after every micro-batch, where FSDP adds up whole 
     }
 }
 
+TEST_CASE("changes: ZeRO of DeepSpeed, where FSDP2 has cannot share out experts evenly") {
+    const auto changes_of = [](const char* model) {
+        return tests::json(api::alternatives(R"({"gpu": "h100-sxm-80gb", "gpus": 64, "sequence_length": 4096, "global_batch": 512,
+            "framework": "transformers", "model": ")" +
+                                             std::string(model) + "\"}"))["changes"];
+    };
+    const Json mixtral = changes_of("mixtral-8x7b").front();  // 8 experts: with FSDP2 it fits on no number of GPUs
+    CHECK(tests::said(mixtral["label"]) == "change.flat_shards");
+    CHECK(mixtral["set"] == Json{{"fully_shard", "off"}, {"sync_each_micro_batch", "on"}});
+    CHECK(mixtral["class"] == "fits");
+    for (const Json& other : changes_of("qwen3-30b-a3b")) CHECK(tests::said(other["label"]) != "change.flat_shards");  // 128
+}
+
 TEST_CASE("changes: each is one step, legal, and saves; first what makes it fit, then what costs no time, then by bytes per second lost") {
     const Example e = llama_70b();
     const Estimated now = estimated(e.space(), e.plan);
