@@ -33,6 +33,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
     const double passes = plan.freezes() ? 2 : 3;
     constexpr double kOperations = 3;
     const Swap<double> swap(model, plan, machine, timing);
+    const double each_way = timing.micro_batch * static_cast<double>(plan.weight_copies());
     OpTimes times;
     for (std::int32_t stage = 0; stage < count; ++stage) {
         const Stage whole = stages.at_rest(stage);
@@ -67,7 +68,7 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             if (pairs) times.forward_traffic.push_back(traffic_forward);
             if (pairs) times.backward_traffic.push_back(traffic_backward);
         }
-        if (layers.dense.launch_forward > 0) as_launched(times, static_cast<std::size_t>(chunks), whole, layers, timing.micro_batch);
+        if (layers.dense.launch_forward > 0) as_launched(times, static_cast<std::size_t>(chunks), whole, layers, each_way);
     }
     if (plan.token_slices > 1) times.slice_shares = stages.slices().shares(model, attention_part(layers, stages.piece(0)));
     const bool overlaps = plan.overlaps_sends() && row_of(plan.schedule_kind()).turns;

@@ -228,8 +228,11 @@ class StepCost : TimeSymbols<N> {
     void of_pairs(const PlayedStep& played) {
         item(TimeItem::pipeline_traffic) = number("Y_x", "played_sends", "seconds", played.transfers);
         if (played.hidden <= 0) return;
-        const N hidden = number("Y_h", "played_hidden_traffic", "seconds", played.hidden);
-        item(TimeItem::expert_traffic) = item(TimeItem::expert_traffic) - hidden;
+        const N hidden = number("Y_h", "played_hidden_traffic", "seconds", played.hidden), traffic = item(TimeItem::expert_traffic);
+        const double again = played.hidden - value_of(traffic);
+        if (again > 0)
+            item(TimeItem::recomputation) = item(TimeItem::recomputation) - number("Y_r", "played_hidden_again", "seconds", again);
+        item(TimeItem::expert_traffic) = again > 0 ? N(0.0) : traffic - hidden;
         item(TimeItem::bubble) = item(TimeItem::bubble) + hidden;
     }
     static N in_turns(const N& alike, const PlayedStep& played) {

@@ -3,9 +3,11 @@
 
 #include "api.h"
 #include "contract.h"
+#include "near.h"
 
 using namespace fourfold;
 using tests::json;
+using tests::near;
 using tests::said;
 
 namespace {
@@ -130,4 +132,21 @@ TEST_CASE("a rack's trays are no nodes: the answer says so, and what fills its N
     CHECK(told(R"({"gpus_per_node": 4, "gpus": 4})").empty());  // one tray
     CHECK(told("{}").empty());
     CHECK(told(R"({"gpu": "h100-sxm-80gb", "gpus_per_node": 4})").empty());
+}
+
+TEST_CASE(
+    "estimate: what the time goes into sums to the step where pairs hide traffic, of layers computed again and before a slow CPU too") {
+    for (const char* schedule : {"dualpipe", "dualpipev"})
+        for (const char* framework : {"hai-llm", "nanotron"})
+            for (const char* recompute : {"none", "full", "block"})
+                for (const char* model : {"deepseek-v2-lite", "qwen2.5-32b"}) {
+                    Json job = json(R"({"gpu": "h100-sxm-80gb", "gpus": 16, "sequence_length": 4096, "global_batch": 64, "micro_batch": 1,
+                        "tensor_parallel": 4, "context_parallel": 1, "pipeline_parallel": 2, "explain": false})");
+                    job["schedule"] = schedule, job["framework"] = framework, job["recompute"] = recompute, job["model"] = model;
+                    CAPTURE(job.dump());
+                    const Json time = json(api::estimate(job.dump()))["time"];
+                    double sum = 0;
+                    for (const Json& item : time["items"]) sum += item["seconds"].get<double>();
+                    CHECK(sum == near(time["step_seconds"].get<double>(), 1e-9));
+                }
 }
