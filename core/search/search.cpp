@@ -361,13 +361,24 @@ bool has_plan(const SearchSpace& space) { return !search(space, {.any = true}).p
 
 std::optional<Estimated> leanest_plan(const SearchSpace& space) {
     std::optional<Estimated> least;
+    const ModuleSets parts = sets_of_modules(space);
     Smallest(space).visit([&](Plan plan, Scorer& scorer) {
+        const auto consider = [&] {
+            const double bytes = scorer.bytes(plan);
+            if (!least || bytes < least->bytes) least = scorer.estimate(plan, 0);
+        };
         if (may_narrow(space)) plan.moments = Moments::bits16;
         if (may_recompute(space)) plan.recompute = Recompute::full;
         if (may_swap(space)) plan.activation_offload = 1;
         if (may_sync_to_fit(plan) && adds_up_whole_gradients(plan)) plan = synced(std::move(plan));
-        const double bytes = scorer.bytes(plan);
-        if (!least || bytes < least->bytes) least = scorer.estimate(plan, 0);
+        if (overlap_applies(space.model, plan))
+            consider();
+        else  // beneath traffic that is set to be hidden, parts of layers alone are computed again
+            for (const std::uint32_t modules : parts) {
+                plan.recompute = Recompute::selective, plan.recompute_modules = modules;
+                if (!overlap_applies(space.model, plan)) plan.recompute = Recompute::none;
+                consider();
+            }
         return true;
     });
     if (least) least->seconds = estimated(space, least->plan).seconds;

@@ -31,6 +31,20 @@ TEST_CASE("DeepSeek-V3 on 2,048 H800 as a stranger asks it: split as NVIDIA's re
     CHECK(json(api::estimate(Json{{"model", "llama-3.1-70b"}, {"gpus", 64}}.dump()))["job"]["expert_overlap"] == false);
 }
 
+TEST_CASE("what is shown where nothing fits keeps every rule: no whole layer is computed again beneath hidden traffic") {
+    for (const char* modules : {"auto", "moe"}) {
+        const Json asked = {{"model", "kimi-k2"},     {"gpu", "h100-nvl-94gb"},   {"gpus", 256},
+                            {"global_batch", 1'024},  {"sequence_length", 4'096}, {"recompute_modules", modules},
+                            {"expert_overlap", true}, {"explain", false}};
+        const Json answer = json(api::estimate(asked.dump()));
+        CHECK(answer["equally_good"]["count"] == 0);
+        CHECK(answer["job"]["recompute"] == (std::string_view(modules) == "moe" ? "none" : "selective"));
+        const Json again = json(api::estimate(answer["job"].dump()));
+        REQUIRE(again["ok"] == true);
+        CHECK(again["whole_bytes"] == answer["whole_bytes"]);
+    }
+}
+
 TEST_CASE("what NVIDIA's and DeepSeek's recipes recompute of such models is chosen for them") {
     // Megatron-Bridge, recipes of DeepSeek-V3 on H100; arXiv 2412.19437, section 3.2.3: norms, the activation, the up-projections
     const Json job = {
