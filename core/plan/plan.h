@@ -245,6 +245,7 @@ inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan
     const std::int64_t rest = m.layers - first - last;
     if (extra > 0 || middle < 0 || rest < middle * V || first % V != 0 || last % V != 0) return std::nullopt;
     if (middle == 0 ? rest != 0 : rest % (middle * V) != 0) return std::nullopt;
+    if (p.pipeline_parallel == 1) return LayersPerChunk{m.layers, m.layers, m.layers};  // the first stage is the last, too
     const std::int64_t each = middle == 0 ? 0 : rest / (middle * V);
     return LayersPerChunk{first > 0 ? first / V : each, each, last > 0 ? last / V : each};
 }

@@ -46,7 +46,12 @@ TEST_CASE("layers per chunk: even, uneven ends, embedding and loss as layers") {
     CHECK(text(model_of(9), p) == "none");
     p = plan_of(1, 1, 8);
     p.first_stage_layers = 8;
-    CHECK(text(model_of(8), p) == "8 0 0");
+    CHECK(text(model_of(8), p) == "8 8 8");  // which is the last one, too
+    p.first_stage_layers = 0, p.last_stage_layers = 8;
+    CHECK(text(model_of(8), p) == "8 8 8");
+    CHECK(text(model_of(9), p) == "none");
+    const Model whole = model_of(8);
+    CHECK(Stages(whole, p).layers_of(0, 0) == 8);
     p = plan_of(16, 1, 32);  // Llama 3 405B: 126 layers, embedding and loss, over 16 stages (arXiv 2407.21783, section 3.3.2)
     CHECK(text(model_of(126), p) == "none");
     p.count_embedding_as_layer = p.count_loss_as_layer = true;
