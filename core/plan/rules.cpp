@@ -23,9 +23,10 @@ bool may_overlap_experts(const Model& m, const Plan& p) {
     return m.experts.count > 0 && p.expert_parallel > 1 && row_of(p.framework).overlaps_experts && !row_of(p.schedule).overlaps &&
            has_room_for_exchange(p);
 }
-bool overlap_applies(const Model& m, const Plan& p) {
-    return !p.hides_exchange() || !row_of(p.framework).overlaps_experts || m.experts.count == 0 || has_room_for_exchange(p);
+bool may_recompute_layers(const Model& m, const Plan& p) {
+    return !p.hides_exchange() || !row_of(p.framework).overlaps_experts || m.experts.count == 0;
 }
+bool overlap_applies(const Model& m, const Plan& p) { return may_recompute_layers(m, p) || has_room_for_exchange(p); }
 
 static constexpr std::array<RuleText, static_cast<std::size_t>(Rule::count)> kRules = {{
     {"heads_divide", "tensor_parallel"},

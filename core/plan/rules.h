@@ -97,9 +97,10 @@ inline bool has_slices(const Plan& p) {
     return p.pipeline_parallel > 1 && p.context_parallel == 1 && p.virtual_stages == 1 && row_of(p.schedule).slices &&
            p.attention != Attention::plain && p.activation_offload == 0 && p.sequence_length / p.token_slices >= kShortestSlice;
 }
-// Whether the framework can let tokens on their way to experts travel beneath the work of another micro-batch; and whether such an overlap,
-// where it is set, applies.
+// Whether the framework can let tokens on their way to experts travel beneath the work of another micro-batch; whether it may compute whole
+// layers again beside that; and whether such an overlap, where it is set, applies.
 bool may_overlap_experts(const Model& m, const Plan& p);
+bool may_recompute_layers(const Model& m, const Plan& p);
 bool overlap_applies(const Model& m, const Plan& p);
 template <class Require>
 bool check_pipeline_rules(const Model& m, const Plan& p, Require&& require) {

@@ -30,6 +30,7 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
       is_selective_(!recomputes_ && base.recompute == Recompute::selective),
+      shortens_transfers_(recomputes_ && base.activation_offload > 0),
       modules_(sets_of_modules(space)),
       counts_layers_((space.plan.open & open_recompute) == 0 && base.recompute == Recompute::block &&
                      space.plan.recompute_layers == kAuto) {}
@@ -78,7 +79,7 @@ Savings::Outcome Savings::fastest_that_fits(const Plan& plan, const PipelineForm
     }
     for (const std::uint32_t modules : modules_) {
         if (is_selective_) one.recompute_modules = modules;
-        if (!ways.consider(one)) consider_what_saves(ways, one, form, times);
+        if (!ways.consider(one) || shortens_transfers_) consider_what_saves(ways, one, form, times);
         if (!is_selective_) break;
     }
     return {std::move(ways.best), ways.any_fits};
@@ -141,7 +142,7 @@ void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& fo
         again.recompute = Recompute::operations;
         ways.consider_moved(again, form, times);
     }
-    if (!plan.hides_exchange()) consider_whole_layers(ways, plan, form, times);  // they are not, where it is hidden (rules.h)
+    if (may_recompute_layers(space_.model, plan)) consider_whole_layers(ways, plan, form, times);
 }
 
 void Savings::consider_whole_layers(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
@@ -241,7 +242,7 @@ void Savings::consider_swapping(Ways& ways, Plan plan, const PipelineForm& form,
         if (const auto least = with_least_on_host(one)) ways.consider_moved(*least, form, times);
     };
     with_least(plan);
-    if (!recomputes_ || plan.hides_exchange()) return;
+    if (!recomputes_ || !may_recompute_layers(space_.model, plan)) return;
     plan.recompute_layers = 1;
     Plan block = plan;
     block.recompute = Recompute::block;

@@ -217,13 +217,13 @@ class Search {
     std::optional<Plan> laid_out(const Plan& plan, const PipelineForm& form, const Exchange& exchange) {
         if (exchange.bound.seconds(plan) > limit_.seconds()) return std::nullopt;
         const double again = layers_again(plan, exchange.times);
-        if (again > 0 && exchange.is_hidden) return std::nullopt;
+        std::optional<Plan> one = plan;
+        one->expert_overlap = exchange.is_hidden;
+        if (again > 0 && !may_recompute_layers(space_.model, *one)) return std::nullopt;
         if (again > 0 && exchange.bound.seconds(plan, again) > limit_.seconds()) {
             best_.any_tried = true;
             return std::nullopt;
         }
-        std::optional<Plan> one = plan;
-        one->expert_overlap = exchange.is_hidden;
         if (!lay_out(space_.model, *one, form, exchange.times)) return std::nullopt;
         if (is_for_one_ && savings_.only_slow(form) && scorer_.least_seconds(*one) > limit_.seconds()) return std::nullopt;
         return one;
