@@ -1,5 +1,7 @@
 // How tokens reach their experts. For layer_time.cpp. Based on
 //   DeepSeek-V3, arXiv 2412.19437, section 3.2.2: a token is sent once to each node, and handed on inside
+//   Megatron-LM, moe/token_dispatcher.py (MoEAlltoAllTokenDispatcher): all-to-all of the expert group, then a gathering among the GPUs that
+//     share each expert; on the way back its reduction to shares comes first
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,19 +16,10 @@ class TokenExchange : TimeSymbols<N> {
     TokenExchange(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing)
         : TimeSymbols<N>(model, plan, machine, timing), fw_(framework) {}
 
-    // Each token copy travels to its expert, and later back: `bytes` per GPU; what reached a node is handed on inside.
+    // Each token copy travels to its expert, and later back: `bytes` of what a GPU's part of the experts reads.
     N seconds(const N& bytes) const {
-        using std::log2, std::max;
-        const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
-        const N share = on_.of(fw_.sends_once ? kDeepEpShare : kAllToAllShare);
-        if (value_of(members) <= as_double(hw_.gpus_per_node)) {
-            const N moved = bytes * (members - 1) / members;
-            return on_.of(&Timing::link_latency) + moved / on_.share_of_link(share, members);
-        }
-        const N crossing_part = number("x_n", "copies_between_nodes", "", crossing(value_of(members) / as_double(hw_.gpus_per_node)));
-        const N across = bytes * crossing_part * on_.gpus_per_node() / on_.network_rate(share);
-        const N inside = bytes / on_.share_of_link(share, on_.gpus_per_node());
-        return on_.network_latency() * log2(members) + max(across, inside);
+        if (fw_.sends_once || p_.expert_tensor_parallel == 1) return sent(bytes);
+        return sent(bytes / L::e()) + on_.collective(bytes, L::e());
     }
 
  private:
@@ -34,6 +27,22 @@ class TokenExchange : TimeSymbols<N> {
     using L = Symbols<N>;
     using L::as_double, L::m_, L::p_, L::number;
     using T::hw_, T::on_;
+
+    // `bytes` per GPU; what reached a node is handed on inside.
+    N sent(const N& bytes) const {
+        using std::log2, std::max;
+        const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
+        const N peers = fw_.sends_once ? members : members / L::e();
+        const N share = on_.of(fw_.sends_once ? kDeepEpShare : kAllToAllShare);
+        if (value_of(members) <= as_double(hw_.gpus_per_node)) {
+            const N moved = bytes * (peers - 1) / peers;
+            return on_.of(&Timing::link_latency) + moved / on_.share_of_link(share, members);
+        }
+        const N crossing_part = number("x_n", "copies_between_nodes", "", crossing(value_of(members) / as_double(hw_.gpus_per_node)));
+        const N across = bytes * crossing_part * on_.gpus_per_node() / on_.network_rate(share);
+        const N inside = bytes / on_.share_of_link(share, on_.gpus_per_node());
+        return on_.network_latency() * log2(peers) + max(across, inside);
+    }
 
     // Of a token's copies, the part that crosses the network. Routed evenly, a token is sent once to each node that holds an expert of its
     // (DeepSeek-V3, arXiv 2412.19437, section 3.2.2); where its experts lie in few groups, in the nodes of those groups alone.

@@ -35,7 +35,11 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     CHECK(c.layers().expert.expert_forward == near(2 * (2e-3 * 3 + 11.52e-3 / 0.95)));
     // all to all: half of the copies cross, 11,520 * 0.5 * 4 / (0.4 * 5e6) = 11.52 ms, at 0.75 of the rate
     c.plan.expert_dispatch = ExpertDispatch::all_to_all;
-    CHECK(c.layers().expert.expert_forward == near(2 * (2e-3 * 3 + 11.52e-3 / 0.75)));
+    // 60 copies to one of four, each; then two GPUs gather what the other has got: 5,760 bytes at 1e6
+    CHECK(c.layers().expert.expert_forward == near(2 * (2e-3 * 2 + 5.76e-3 / 0.75 + 1e-3 + 5.76e-3)));
+    c.plan.expert_parallel = 2;  // in a node: half of the 5,760 bytes leave
+    CHECK(c.layers().expert.expert_forward == near(2 * (1e-3 + 2.88e-3 / 0.75 + 1e-3 + 5.76e-3)));
+    c.plan.expert_parallel = 4;
     // all 120 for one expert: K 48, C 2*24/2: 2*(120*48 + 48*24) + 2*120*24 = 19,584; K 12, C 48: 2*(120*12 + 12*48) + 2*120*48 = 15,552
     CHECK(c.layers().expert.routed_forward == near((19'584 + 15'552) / kH));
     c.plan.expert_dispatch = ExpertDispatch::automatic;
