@@ -115,7 +115,8 @@ double least_gpus_in_time(const Job& job) {
     double met = static_cast<double>(parameter_count(m)) - (m.tied ? 1.0 : 2.0) * static_cast<double>(m.vocabulary * m.hidden);
     const auto with_experts = static_cast<double>(m.expert_layers.count());
     if (with_experts > 0)  // a token meets the experts that it is sent to
-        met -= with_experts * static_cast<double>((m.experts.count - m.experts.per_token) * m.experts.ffn * m.hidden) * (m.gated ? 3 : 2);
+        met -= with_experts * static_cast<double>((m.experts.count - m.experts.per_token) * m.experts.ffn * m.expert_hidden()) *
+               (m.gated ? 3 : 2);
     if (m.learned_positions) met -= static_cast<double>(m.max_positions * m.hidden);
     constexpr double kFlop = 6;  // per token and parameter that it meets: forward, and twice as much backward
     return kFlop * met * budget_of(job).tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);

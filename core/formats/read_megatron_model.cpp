@@ -224,6 +224,7 @@ static void read_experts(Import& in, Json& config) {
     const std::int64_t shared = std::clamp<std::int64_t>(in.whole("n_shared_experts", "model").value_or(0), 0, 1'000);  // of a fork
     config["shared_expert_intermediate_size"] =
         in.whole("moe_shared_expert_intermediate_size", "model").value_or(shared * std::min<std::int64_t>(width, 1'000'000));
+    if (const auto reads = in.whole("moe_latent_size", "model")) config["moe_latent_size"] = *reads;
     in.on("moe_shared_expert_gate", "model");  // one value of each token, which no size of a model here depends on
     if (latent) config["n_shared_experts"] = 0;
     if (latent) config["first_k_dense_replace"] = 0;

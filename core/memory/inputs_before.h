@@ -21,7 +21,7 @@ class InputsBefore : Symbols<N> {
         const N plain = is_dense ? alive_.layers() : alive_.dense_layers(), mixers = m_.one_part ? plain : alive_.layers();
         N inputs = mixers * 2 * tokens() * (h() + output) / t();
         if (stage_.dense.alive > 0) inputs = inputs + plain * 2 * tokens() * L::in_some(h() + f()) / t();
-        if (stage_.experts.alive > 0) inputs = inputs + alive_.expert_layers() * 2 * routed_tokens() * (h() + expert_ffn()) / e();
+        if (stage_.experts.alive > 0) inputs = inputs + alive_.expert_layers() * 2 * routed_tokens() * (L::expert_h() + expert_ffn()) / e();
         return inputs + kLogits * tokens() * v() / t();
     }
 

@@ -262,7 +262,7 @@ class LayerKept : Symbols<N> {
         };
         keep_some(Kept::dense, adapters.sum(attention(false), adapters.kept(adapters.of_dense_part(), tokens(), t())));
         if (is_dense()) return;
-        const N routed = adapters.sum(attention(true), beside(expert_ffn(), routed_tokens(), e()));
+        const N routed = adapters.sum(attention(true), adapters.kept(adapters.of_expert(), routed_tokens(), e()));
         keep_some(Kept::experts, m_.experts.shared_ffn > 0 ? adapters.sum(routed, beside(shared_ffn(), tokens(), t())) : routed);
     }
     void feed_forward_kept() {
@@ -276,11 +276,14 @@ class LayerKept : Symbols<N> {
         const N T = routed_tokens();
         add(Item::router_activations, kRouterBytes * split_tokens() * experts(), false);
         N per_copy = matrix_input() * expert_ffn() * fan() / e();
-        if (keeps_input(p_, kLoraIn)) per_copy = (fp8() ? 1 : 2) * h() + per_copy;  // Transformer Engine's GroupedLinear keeps it in fp8
+        if (keeps_input(p_, kLoraIn))
+            per_copy = (fp8() ? 1 : 2) * L::expert_h() + per_copy;  // Transformer Engine's GroupedLinear keeps it in fp8
         per_copy = per_copy + 4;
-        if (row_.joins_experts) per_copy = per_copy + 2 * h();  // what experts return, for the gradient of the router's weights
+        if (row_.joins_experts) per_copy = per_copy + 2 * L::expert_h();  // what experts return, for the gradient of the router's weights
         if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
-        add(Item::expert_activations, T * per_copy, false);
+        N kept = T * per_copy;
+        if (m_.experts.latent > 0 && !p_.freezes()) kept = kept + 2 * split_tokens() * L::expert_h();  // what the matrix behind them reads
+        add(Item::expert_activations, kept, false);
         if (keeps_input(p_, lora_down)) add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
         if (m_.limited_gate) {  // in single operations the sigmoid's output, too
             const N values = row_.joins_experts ? fan() + 1 : fan();

@@ -139,7 +139,7 @@ class Estimate : Symbols<N> {
     // The first layer of the backward pass: its feed-forward part, then its attention; what was not kept is computed again.
     N first_backward_bytes() const {
         N feed_forward = stage_.last_is_expert
-                             ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * h()) + 4 * split_tokens() * h()
+                             ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * L::expert_h()) + 4 * split_tokens() * h()
                              : (layer_.tiled() ? 2 * tokens() * f() * fan() / (t() * layer_.tiles()) : 2 * tokens() * f() * fan() / t()) +
                                    4 * split_tokens() * h();
         if (value_of(layer_.again_feed_forward()) > 0)

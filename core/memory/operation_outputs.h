@@ -40,7 +40,7 @@ class OperationOutputs : Symbols<N> {
     N exchanges() const {
         N bytes = 0.0;
         if (L::sequence_parallel()) add(bytes, 4 * split_tokens() * h());
-        if (expert_ && p_.expert_parallel > 1) add(bytes, 4 * L::routed_tokens() * h());
+        if (expert_ && p_.expert_parallel > 1) add(bytes, 4 * L::routed_tokens() * L::expert_h());
         return bytes;
     }
     N attention_output() const { return 2 * tokens() * a() * (this->latent() ? N(as_double(m_.latent.value_dim)) : d()) / t(); }

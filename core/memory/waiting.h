@@ -29,7 +29,10 @@ class WaitingForWeights : Symbols<N> {
             sum = sum + L::in_some(tokens() * f() * (gradient * fan() + input) / t()) * layers;
         }
         if (stage_.experts.waiting > 0)
-            sum = sum + routed_tokens() * (both * h() + expert_ffn() * (gradient * fan() + input) / e()) * alive_.waiting_expert_layers();
+            sum = sum + routed_tokens() * (both * L::expert_h() + expert_ffn() * (gradient * fan() + input) / e()) *
+                            alive_.waiting_expert_layers();
+        if (stage_.experts.waiting > 0 && m_.experts.latent > 0)
+            sum = sum + both * split_tokens() * (h() + L::expert_h()) * alive_.waiting_expert_layers();
         return sum;
     }
 

@@ -18,6 +18,7 @@ static void write_experts(const Model& model, const ExpertFamily& family, Object
     if (experts.groups > 0 || family.usual.groups > 0)
         config.add("n_group", std::max<std::int64_t>(experts.groups, 1))
             .add("topk_group", std::max<std::int64_t>(experts.groups_per_token, 1));
+    if (experts.latent > 0) config.add("moe_latent_size", experts.latent);
     if (family.usual.ffn > 0 || experts.ffn != model.ffn) config.add("moe_intermediate_size", experts.ffn);
     if (family.usual.shared_count > 0 && experts.shared_ffn % experts.ffn == 0)
         config.add("n_shared_experts", experts.shared_ffn / experts.ffn);

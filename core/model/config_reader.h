@@ -81,6 +81,7 @@ class ConfigReader {
         if (!why.empty()) report_.assumed.push_back({std::string(key), otherwise, why});
         return otherwise;
     }
+    void assume(std::string_view key, Json value, const Text& why) { report_.assumed.push_back({std::string(key), std::move(value), why}); }
     std::string text(std::string_view key) {
         std::string_view name;
         const Json* value = find(Names(&key, 1), name);

@@ -174,8 +174,7 @@ void read_parts(ConfigReader& read, Model& model) {
         return read.problem(name, "type", shown(*given), Text("problem.layer_parts").with("key", read.path(name)), {}, nullptr);
     set_parts(model, parts);
     if (read.optional(kFurther, {0, kMostLayers}, 0) > 0)  // each of several layers (Nemotron 3 Super)
-        read.problem(kFurther[0], "unsupported", nullptr, Text("problem.unsupported", "other_parts").with("key", kFurther[0]),
-                     "suggestion.covered_model", nullptr);
+        read.assume(kFurther[0], 0, "import.further_tokens");
 }
 
 void read_mixer(ConfigReader& read, const Family& family, const Json& config, Model& model) {

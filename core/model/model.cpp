@@ -37,7 +37,7 @@ constexpr std::string_view kFrequency[] = {"moe_layer_freq"}, kEachLayer[] = {"m
 constexpr std::string_view kSparseStep[] = {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval"};
 constexpr std::string_view kDenseLayers[] = {"mlp_only_layers"}, kExpertLayers[] = {"moe_layers"};
 constexpr std::string_view kDenseFfn[] = {"intermediate_size_mlp", "dense_intermediate_size"};
-constexpr std::string_view kQueryRank[] = {"q_lora_rank"};
+constexpr std::string_view kQueryRank[] = {"q_lora_rank"}, kExpertLatent[] = {"moe_latent_size"};
 
 // Far above every published model, and small enough that no product of them leaves the exact range of a double.
 constexpr Range kLayersRange{1, 2'000}, kHiddenRange{1, 262'144}, kFfnRange{1, 2'097'152}, kHeadsRange{1, 1'024}, kHeadDimRange{1, 1'024},
@@ -139,7 +139,7 @@ void read_sizes(ConfigReader& read, const Json& config, const Recognised& recogn
         model.kv_heads = read.optional(kKvHeads, kHeadsRange, usual, !family.has(no_kv_key) && !one ? class_default(model) : Text());
     if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model));
     model.max_positions = read.optional(kPositions, kPositionsRange, 0);
-    model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0));
+    if (!model.one_part) model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0));
 }
 
 // What only the outer object of a file says of the embeddings holds for the text model too.
@@ -244,6 +244,7 @@ void read_experts(ConfigReader& read, const Recognised& recognised, Model& model
                                 : read.required(kPerToken, {1, kExpertsRange.max});
         experts.ffn = read.optional(kExpertFfn, kFfnRange, usual.ffn, why(usual.ffn));
         if (experts.ffn == 0) experts.ffn = model.ffn;
+        experts.latent = read.optional_or_none(kExpertLatent, {0, kFfnRange.max}, 0);
         model.ffn = read.optional(kDenseFfn, kFfnRange, model.ffn);  // Llama 4's name; intermediate_size is an expert's there
         experts.shared_ffn = read.optional_or_none(kSharedFfn, {0, kFfnRange.max}, usual.shared_ffn, why(usual.shared_ffn));
         if (experts.shared_ffn == 0)

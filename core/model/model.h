@@ -21,6 +21,9 @@ struct Experts {
     // A token's experts lie in at most `groups_per_token` of so many equal groups of neighbours (DeepSeek-V3, arXiv 2412.19437, section
     // 2.1.2); 0 = anywhere.
     std::int64_t groups = 0, groups_per_token = 0;
+    // Two more matrices lead from the hidden values of a token to so many, which its experts read, and from those that they write back;
+    // 0 = they read the hidden values themselves. (Nemotron 3 Super; Megatron-LM, core/transformer/moe/moe_layer.py)
+    std::int64_t latent = 0;
 };
 
 // Multi-head latent attention (DeepSeek): kv_rank = 0 means ordinary attention.
@@ -115,6 +118,7 @@ struct Model {
 
     // Layers that formulas give one size, the average over their kinds: all; of those with one part, all but experts.
     std::int64_t plain_layers() const { return one_part ? layers - expert_layers.count() : layers; }
+    std::int64_t expert_hidden() const { return experts.latent > 0 ? experts.latent : hidden; }  // values that an expert reads
     std::int64_t dense_layers() const { return one_part ? feed_forward_layers : layers - expert_layers.count(); }
 };
 

@@ -106,7 +106,6 @@ static constexpr Unsupported kUnsupported[] = {
     {"block_configs", "nested_feed_forward"},  // Llama-Nemotron: widths of their own per layer
     {"state_size", "state_space"},
     {"mamba_proj_bias", "state_space"},
-    {"moe_latent_size", "other_parts"},              // Nemotron 3 Super: experts between two more matrices
     {"hc_count", "other_parts"},                     // Qwen3.8-Flash-Next: several streams between layers,
     {"ngram_size", "other_parts"},                   // embeddings of several tokens at once
     {"hidden_size_per_layer_input", "other_parts"},  // Gemma 3n, Gemma 4 E2B and E4B: an embedding for each layer
@@ -126,6 +125,7 @@ static constexpr Unsupported kExpertKeys[] = {
     {"num_local_experts", "experts_unlike_type"},
     {"num_experts", "experts_unlike_type"},
     {"n_routed_experts", "experts_unlike_type"},
+    {"moe_latent_size", "other_parts"},
 };
 static constexpr Unsupported kLatent{"kv_lora_rank", "latent_unlike_type"};
 

@@ -33,6 +33,12 @@ double score_width(const Model& m) {
     return full_part(m) * number(m.heads) * (l.kv_rank > 0 ? number(l.nope_dim + l.rope_dim + l.value_dim) : 2 * number(m.head_dim));
 }
 
+double expert_weights(const Model& m) {
+    const Experts& e = m.experts;
+    return (m.gated ? 3 : 2) * (number(m.expert_hidden()) * number(e.per_token * e.ffn) + number(m.hidden) * number(e.shared_ffn)) +
+           2 * number(m.hidden) * number(e.latent);
+}
+
 double layers_with_experts(const Model& m) { return number(m.expert_layers.count()); }
 
 double attended_together(const Model& m, double s) {

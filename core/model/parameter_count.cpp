@@ -42,15 +42,15 @@ static std::int64_t attention_parameters(const Model& m) {
     return m.hidden * (l.in() + l.values()) + l.gates() + (l.taps + (l.bias ? 1 : 0)) * l.mixed() + own;
 }
 
-static std::int64_t feed_forward_parameters(const Model& m, std::int64_t width) {
-    return (m.gated ? 3 : 2) * m.hidden * width + (m.mlp_bias ? (m.gated ? 2 : 1) * width + m.hidden : 0);
+static std::int64_t feed_forward_parameters(const Model& m, std::int64_t width, std::int64_t hidden) {
+    return (m.gated ? 3 : 2) * hidden * width + (m.mlp_bias ? (m.gated ? 2 : 1) * width + hidden : 0);
 }
 
 static std::int64_t expert_layer_parameters(const Model& m) {
     const Experts& e = m.experts;
     const std::int64_t router = e.count * (m.hidden + (e.router_bias ? 1 : 0));
-    const std::int64_t shared = e.shared_ffn > 0 ? feed_forward_parameters(m, e.shared_ffn) + (e.shared_gate ? m.hidden : 0) : 0;
-    return e.count * feed_forward_parameters(m, e.ffn) + router + shared;
+    const std::int64_t shared = e.shared_ffn > 0 ? feed_forward_parameters(m, e.shared_ffn, m.hidden) + (e.shared_gate ? m.hidden : 0) : 0;
+    return e.count * feed_forward_parameters(m, e.ffn, m.expert_hidden()) + 2 * e.latent * m.hidden + router + shared;
 }
 
 std::int64_t parameter_count(const Model& m) {
@@ -59,13 +59,14 @@ std::int64_t parameter_count(const Model& m) {
     const std::int64_t with_experts = m.expert_layers.count(), linear = m.linear.count;
     return (m.plain_layers() - m.feed_forward_layers - linear) * attention_parameters(m) +
            (linear > 0 ? linear * linear_attention_parameters(m) : 0) + m.layers * (m.norms_per_layer * norm) +
-           with_experts * expert_layer_parameters(m) + m.dense_layers() * feed_forward_parameters(m, m.ffn) +
+           with_experts * expert_layer_parameters(m) + m.dense_layers() * feed_forward_parameters(m, m.ffn, m.hidden) +
            (m.embedding_norm ? 2 : 1) * norm + (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;
 }
 
 std::int64_t active_parameters(const Model& m) {
     const std::int64_t with_experts = m.expert_layers.count();
-    return parameter_count(m) - with_experts * (m.experts.count - m.experts.per_token) * feed_forward_parameters(m, m.experts.ffn);
+    return parameter_count(m) -
+           with_experts * (m.experts.count - m.experts.per_token) * feed_forward_parameters(m, m.experts.ffn, m.expert_hidden());
 }
 
 }  // namespace fourfold

@@ -85,17 +85,19 @@ class Adapters : protected Symbols<N> {
         return all;
     }
     // Of a feed-forward part, or an expert, of that width.
-    [[gnu::noinline]] Widths of_feed_forward(const N& width) const {
+    [[gnu::noinline]] Widths of_feed_forward(const N& width) const { return of_feed_forward(L::h(), width); }
+    [[gnu::noinline]] Widths of_expert() const { return of_feed_forward(L::expert_h(), L::expert_ffn()); }
+    [[gnu::noinline]] Widths of_feed_forward(const N& reads, const N& width) const {
         Widths all;
         if (!p_.freezes()) return all;
         const bool gate = m_.gated && has(lora_gate), up = has(lora_up);
         if (joins_ && (gate || up))
-            all.add(L::h(), m_.gated ? 2 * width : width);
+            all.add(reads, m_.gated ? 2 * width : width);
         else {
-            if (gate) all.add(L::h(), width);
-            if (up) all.add(L::h(), width);
+            if (gate) all.add(reads, width);
+            if (up) all.add(reads, width);
         }
-        if (has(lora_down)) all.add(width, L::h());
+        if (has(lora_down)) all.add(width, reads);
         return all;
     }
 
@@ -117,7 +119,7 @@ class Adapters : protected Symbols<N> {
         return m_.experts.shared_ffn > 0 ? sum(attention, parameters(of_feed_forward(L::shared_ffn()), L::t())) : attention;
     }
     double adapted_experts() const { return joins_ ? 1 : as_double(m_.experts.count / p_.expert_parallel); }
-    [[gnu::noinline]] N experts_of_layer() const { return adapted_experts() * parameters(of_feed_forward(L::expert_ffn()), L::e()); }
+    [[gnu::noinline]] N experts_of_layer() const { return adapted_experts() * parameters(of_expert(), L::e()); }
 
     // Bytes that adapters keep of `tokens`: the r values between their two matrices; with dropout also what is left of their input, and
     // which values were left out.

@@ -25,6 +25,7 @@ enum class Weight {
     fc2,
     expert_fc1,
     expert_fc2,
+    expert_latent,
     shared_fc1,
     shared_fc2,
     multi_token,
@@ -89,6 +90,7 @@ class Parameters : protected Symbols<N> {
         N all = (m_.one_part ? plain : plain + routing) * attention;
         if (plain > 0 && L::feeds_forward()) all = all + plain * L::in_some(together({Weight::fc1, Weight::fc2}));
         if (routing > 0 && m_.experts.shared_ffn > 0) all = all + routing * together({Weight::shared_fc1, Weight::shared_fc2});
+        if (routing > 0 && m_.experts.latent > 0) all = all + routing * 2 * together({Weight::expert_latent});
         return further > 0 ? all + further * together({Weight::multi_token}) : all;
     }
     N expert_matrices() const {
@@ -122,12 +124,14 @@ class Parameters : protected Symbols<N> {
         const double mixers = m_.one_part ? dense_layers : dense_layers + expert_layers;
         N all = mixers * ((L::has_linear() ? L::averaged(attention(), linear_attention()) : attention()) + norms);
         if (m_.one_part && expert_layers > 0) all = mixers > 0 ? all + expert_layers * norms : expert_layers * norms;
-        if (dense_layers > 0 && L::feeds_forward()) all = all + dense_layers * L::in_some(feed_forward(Weight::fc1, f(), t()));
+        if (dense_layers > 0 && L::feeds_forward()) all = all + dense_layers * L::in_some(feed_forward(Weight::fc1, h(), f(), t()));
         if (expert_layers > 0) {
             N beside = h() * experts();  // router
             if (m_.experts.router_bias) beside = beside + experts();
+            // both on every GPU (Megatron-LM, core/transformer/moe/moe_layer.py: parallel_mode "duplicated")
+            if (m_.experts.latent > 0) beside = beside + 2 * weight(Weight::expert_latent, h() * L::expert_h());
             if (m_.experts.shared_ffn > 0) {
-                beside = beside + feed_forward(Weight::shared_fc1, shared_ffn(), t());
+                beside = beside + feed_forward(Weight::shared_fc1, h(), shared_ffn(), t());
                 if (m_.experts.shared_gate) beside = beside + h();
             }
             all = all + expert_layers * beside;
@@ -138,7 +142,9 @@ class Parameters : protected Symbols<N> {
         const double padding = expert_padding(m_, p_);
         return padding == 1 ? expert_layer() : this->number("i_x", "expert_padding", "", padding) * expert_layer();
     }
-    N expert_layer() { return as_double(m_.experts.count / p_.expert_parallel) * feed_forward(Weight::expert_fc1, expert_ffn(), e()); }
+    N expert_layer() {
+        return as_double(m_.experts.count / p_.expert_parallel) * feed_forward(Weight::expert_fc1, L::expert_h(), expert_ffn(), e());
+    }
     N attention() { return L::latent() ? latent_attention() : plain_attention(); }
     N plain_attention() {
         const N columns = L::qkv_heads() * d() / t();
@@ -178,10 +184,10 @@ class Parameters : protected Symbols<N> {
         if (m_.qk_norm) all = all + norm_parameters() * as_double(l.q_rank + l.kv_rank);
         return all;
     }
-    N feed_forward(Weight first, const N& width, const N& ranks) {
+    N feed_forward(Weight first, const N& reads, const N& width, const N& ranks) {
         const auto second = static_cast<Weight>(static_cast<int>(first) + 1);
-        N all = weight(first, h() * width * fan() / ranks) + weight(second, width / ranks * h());
-        if (m_.mlp_bias) all = all + width * fan() / ranks + h();
+        N all = weight(first, reads * width * fan() / ranks) + weight(second, width / ranks * reads);
+        if (m_.mlp_bias) all = all + width * fan() / ranks + reads;
         return all;
     }
     N together(std::initializer_list<Weight> which) const {

@@ -69,6 +69,10 @@ class Symbols {
     N e() const { return number("e", "expert_tensor_parallel", "gpus", as_double(p_.expert_tensor_parallel)); }
     N experts() const { return number("E", "experts", "", as_double(m_.experts.count)); }
     N expert_ffn() const { return number("f_e", "expert_width", "values_per_token", as_double(m_.experts.ffn)); }
+    // What an expert reads of a token, and returns.
+    [[gnu::noinline]] N expert_h() const {
+        return m_.experts.latent > 0 ? number("h_e", "expert_hidden", "values_per_token", as_double(m_.experts.latent)) : h();
+    }
     N shared_ffn() const { return number("f_s", "shared_expert_width", "values_per_token", as_double(m_.experts.shared_ffn)); }
     N routed_tokens() const {
         const N visits = number("q", "experts_per_token", "", as_double(m_.experts.per_token));

@@ -41,9 +41,7 @@ std::vector<std::int64_t> cut_evenly(const SliceWork& work, std::int64_t count) 
 // forward pass does twice, a matrix twice for once. (What is computed again is left out: a cut that keeps its place.)
 static double attention_share(const Model& m, const Plan& p) {
     const double h = number(m.hidden), s = number(p.sequence_length), matrices = m.gated ? 3 : 2, experts = layers_with_experts(m);
-    const double feed_forward =
-        matrices * h *
-        (number(m.dense_layers()) * number(m.ffn) + experts * number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn));
+    const double feed_forward = matrices * (number(m.dense_layers()) * h * number(m.ffn) + experts * expert_weights(m));
     const double of_weights = p.freezes() ? 2 : 3, of_scores = 3.5;
     const double weights = of_weights * (number(m.plain_layers()) * attention_weights(m) + feed_forward);
     const double scores = of_scores * number(m.plain_layers()) * attended_together(m, s) / s * score_width(m);

@@ -60,7 +60,7 @@ LayerTimes StepBound::without_experts(const Model& model, const Plan& p, const M
     LayerTime& e = t.expert;
     const double tokens = number(p.micro_batch) * number(p.sequence_length) / number(p.token_slices) /
                           (number(p.context_parallel) * number(p.tensor_parallel));
-    const double flop = 2 * tokens * number(model.experts.per_token) * number(model.hidden) * number(model.experts.ffn) *
+    const double flop = 2 * tokens * number(model.experts.per_token) * number(model.expert_hidden()) * number(model.experts.ffn) *
                         (model.gated ? 3 : 2) * std::max(1.0, p.expert_imbalance);
     const double least = flop / (timing.gemm * machine.peak);
     const bool further_are_experts = !model.expert_layers.empty() && model.expert_layers.back() != 0;

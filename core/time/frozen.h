@@ -42,7 +42,7 @@ class FrozenCost : TimeSymbols<N> {
     // Of the adapters of all experts of a GPU, which `copies` of tokens reach.
     Passes of_experts(const N& copies) const {
         Passes all;
-        add(all, adapters_.of_feed_forward(L::expert_ffn()), copies, L::e(), adapters_.adapted_experts());
+        add(all, adapters_.of_expert(), copies, L::e(), adapters_.adapted_experts());
         return all;
     }
     double adapters_of_layer(bool expert) const {

@@ -164,9 +164,9 @@ class LayerCost : TimeSymbols<N> {
         copies = named<N>({"T", "routed_tokens", "tokens"}, copies);
         const N each = named<N>({"T_x", "expert_tokens", "tokens"}, copies / here);
         const N forward_before = now_.multiply_forward, backward_before = now_.multiply_backward;
-        const N rate = grouped_rate();
-        const Passes up = multiply_at(rate, kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), h_, false);
-        const Passes down = multiply_at(rate, kExpertDown, each, h_, width(kExpertDown, L::expert_ffn() / e), false);
+        const N rate = grouped_rate(), reads = L::expert_h();
+        const Passes up = multiply_at(rate, kExpertUp, each, width(kExpertUp, g * L::expert_ffn() / e), reads, false);
+        const Passes down = multiply_at(rate, kExpertDown, each, reads, width(kExpertDown, L::expert_ffn() / e), false);
         // one expert's: in doubles what the sums have grown by
         const N forward = named<N>({"Q_f", "expert_forward", "seconds"}, up.forward + down.forward,
                                    value_of(now_.multiply_forward) - value_of(forward_before));
@@ -178,7 +178,8 @@ class LayerCost : TimeSymbols<N> {
         lost_.of_experts(of_feed_forward_);
         now_.routed_forward = value_of(here) * value_of(forward);
         now_.routed_backward = value_of(here) * value_of(backward);
-        add(p_.freezes() ? frozen_ : parameters_, (here - 1) * (g + 1) * h_ * L::expert_ffn() / e);
+        add(p_.freezes() ? frozen_ : parameters_, (here - 1) * (g + 1) * reads * L::expert_ffn() / e);
+        if (m_.experts.latent > 0) latent_matrices(reads);
         if (p_.freezes()) adapters(frozen_cost_.of_experts(copies));
         if (m_.experts.shared_ffn > 0) {
             const Passes wider = multiply(kSharedUp, M_, width(kSharedUp, g * L::shared_ffn() / t_), h_, true);
@@ -189,9 +190,15 @@ class LayerCost : TimeSymbols<N> {
         if (p_.expert_parallel > 1) {
             const bool in_fp8 = fw_.stores_fp8 && is_fp8(p_.precision);  // there, not back
             const N one = seconds("J_1", "token_exchange",
-                                  token_exchange_.seconds(in_fp8 ? on_.of(kDispatchedBytes) * copies * h_ : 2 * copies * h_));
+                                  token_exchange_.seconds(in_fp8 ? on_.of(kDispatchedBytes) * copies * reads : 2 * copies * reads));
             now_.expert_forward = now_.expert_backward = 2 * one;
         }
+    }
+    // On every GPU whole, for its part of the tokens.
+    [[gnu::noinline]] void latent_matrices(const N& reads) {
+        const N tokens = L::sequence_parallel() ? M_ / t_ : M_;
+        multiply(kLatentIn, tokens, reads, h_, false);
+        multiply(kLatentOut, tokens, h_, reads, false);
     }
     N grouped_rate() const {
         const N share = on_.of(&Timing::grouped);

@@ -27,7 +27,7 @@ class StageWeights : TimeSymbols<N> {
         if (s.experts.held == 0 || this->p_.freezes()) return 0.0;
         const N held = L::number("n_v", "heaviest_expert_layers", "", s.experts.held);
         const N here = L::number("E_g", "experts_held", "", L::as_double(this->m_.experts.count) / L::as_double(this->p_.expert_parallel));
-        return named<N>({"X_p", "parameters_of_experts", ""}, held * here * (L::fan() + 1) * h_ * L::expert_ffn() / L::e());
+        return named<N>({"X_p", "parameters_of_experts", ""}, held * here * (L::fan() + 1) * L::expert_h() * L::expert_ffn() / L::e());
     }
     // Bytes of those that do not: FSDP gathers them too.
     [[gnu::noinline]] N frozen_bytes(const Stage& s) const {

@@ -28,7 +28,7 @@ double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     const double h = number(m.hidden), s = number(p.sequence_length), matrices = m.gated ? 3 : 2;
     const double attention = attention_weights(m) + attended(m, s, convention) * score_width(m);
     const double dense = matrices * h * number(m.ffn);
-    const double expert = matrices * h * number(m.experts.per_token * m.experts.ffn + m.experts.shared_ffn);
+    const double expert = expert_weights(m);
     const double with_experts = layers_with_experts(m);  // there, experts alone
     const double logits = h * number(padded_vocabulary(m, p.tensor_parallel));
     // a layer that predicts a further token: what joins its two inputs, a layer like the last one, and logits of its own
@@ -72,7 +72,7 @@ static double lost_flop(const Model& m, bool expert) {
     if (m.gated) lose(LayerMatrix::gate, ffn);
     lose(LayerMatrix::up, ffn);
     lose(LayerMatrix::down, ffn);
-    if (expert) sum += (m.gated ? 3 : 2) * h * number(m.experts.per_token * m.experts.ffn);
+    if (expert) sum += expert_weights(m) - (m.gated ? 3 : 2) * h * number(m.experts.shared_ffn);
     return sum;
 }
 
@@ -80,7 +80,7 @@ double recomputed_flop(const Model& m, const Plan& p) {
     const double s = number(p.sequence_length), matrices = m.gated ? 3 : 2, h = number(m.hidden);
     const double scores = attended(m, s, FlopConvention::full) * score_width(m), attention = attention_weights(m) + scores;
     const double dense = matrices * h * number(m.ffn), shared = matrices * h * number(m.experts.shared_ffn);
-    const double expert = matrices * h * number(m.experts.per_token * m.experts.ffn) + shared;
+    const double expert = expert_weights(m);
     const double layers = number(m.plain_layers()), with_experts = layers_with_experts(m), without = number(m.dense_layers());
     const double whole = layers * attention + without * dense + with_experts * expert;
     double per_token = 0;

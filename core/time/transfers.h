@@ -14,6 +14,8 @@ enum class Pass { forward, input, weight };
 // Seconds of single operations, over the number type (formula.h): double in the search, Traced for the plan on the page.
 // Of experts: one group of a multiplication each.
 inline constexpr Part kExpertUp{"x", "expert_in"}, kExpertDown{"y", "expert_out"};
+// Before and behind all experts, where they read a latent.
+inline constexpr Part kLatentIn{"m", "experts_in"}, kLatentOut{"n", "experts_out"};
 inline bool is_grouped(const Part& matrix) { return &matrix == &kExpertUp || &matrix == &kExpertDown; }
 
 template <class N>

@@ -46,7 +46,9 @@ inline double muon_flop(const Model& model, bool expert) {
     if (!expert) return flop + (model.one_part ? feed_forward_part(model) : 1) * matrices * matrix(h, of(model.ffn));
     if (model.one_part) flop = 0;
     const Experts& e = model.experts;
-    return flop + matrices * of(e.count) * matrix(h, of(e.ffn)) + (e.shared_ffn > 0 ? matrices * matrix(h, of(e.shared_ffn)) : 0);
+    if (e.latent > 0) flop += 2 * matrix(h, of(e.latent));
+    return flop + matrices * of(e.count) * matrix(of(model.expert_hidden()), of(e.ffn)) +
+           (e.shared_ffn > 0 ? matrices * matrix(h, of(e.shared_ffn)) : 0);
 }
 
 template <class N>

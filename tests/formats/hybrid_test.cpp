@@ -41,6 +41,9 @@ TEST_CASE("Megatron-LM: a letter for each layer, and what is not said of a state
     CHECK(experts["n_routed_experts"] == 16);
     CHECK(experts["shared_expert_intermediate_size"] == 640);
     CHECK(other["asked"].empty());
+    CHECK_FALSE(experts.contains("moe_latent_size"));
+    const Json latent = read_hybrid_script("--hybrid-layer-pattern ME*E --num-experts 16 --moe-ffn-hidden-size 256 --moe-latent-size 128");
+    CHECK(latent["job"]["model"]["moe_latent_size"] == 128);
 }
 
 TEST_CASE("Megatron-LM: the layers that ratios stand for") {

@@ -58,6 +58,25 @@ TEST_CASE("by hand: what layers of one part keep") {
     CHECK(none(Item::weights) == near(2 * (3 * 48 + 2 * (3 * kSpace / 4 + (kQkv + kProjection) / 4) + kBeside + kExperts + kVocabulary)));
 }
 
+TEST_CASE("by hand: experts that read a latent") {
+    Case c = experts(), whole = experts();
+    c.model.experts.latent = 12;
+    // a GPU's two experts of three matrices of 12 x 24 in the place of 48 x 24; from 48 to 12 and back, on every GPU; one such layer
+    CHECK(whole(Item::weights) - c(Item::weights) == near(2 * (2 * 3 * (48 - 12) * 24 - 2 * 48 * 12)));
+    CHECK(parameter_count(whole.model) - parameter_count(c.model) == 3 * (4 * 3 * (48 - 12) * 24 - 2 * 48 * 12));
+    // two micro-batches: 30 tokens of a GPU go to two experts each, and are 12 wide in the place of 48; once more behind the experts
+    CHECK(whole(Item::expert_activations) - c(Item::expert_activations) == near(2 * (60 * 2 * (48 - 12) - 2 * 30 * 12)));
+    CHECK(whole(Item::shared_expert_activations) == near(c(Item::shared_expert_activations)));
+    c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    c.plan.schedule = ScheduleKind::zero_bubble_h1, c.stage = 1;
+    // attention as above; input and gradient of 30 tokens before it and before the experts, of 60 copies, and before and behind two more
+    // matrices; of the copies' inner values two gradients and an input
+    const double layer = 2 * 60 * 160 / 2 + 2 * 4 * 30 * 48 + 60 * (4 * 12 + 24 * 6) + 4 * 30 * (48 + 12);
+    const double waiting = c(Item::waiting_activations) / layer;
+    CHECK(std::abs(waiting - std::round(waiting)) < 1e-9);
+    CHECK(waiting >= 1);
+}
+
 TEST_CASE("by hand: layers of one part between the halves of a split backward pass") {
     Case c = parts_alone();
     c.plan.schedule = ScheduleKind::zero_bubble_h1, c.stage = 1;

@@ -56,6 +56,14 @@ Json experts_30b() {
                         "moe_intermediate_size": 1856, "moe_shared_expert_intermediate_size": 3712, "n_group": 1, "topk_group": 1,
                         "max_position_embeddings": 262144})");
 }
+// The same sources; llama.cpp prints 120.67 billion of its files
+Json experts_120b() {
+    return nemotron("MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEM*EMEMEMEME",
+                    R"({"hidden_size": 4096, "intermediate_size": 2688, "num_attention_heads": 32, "num_key_value_heads": 2,
+                        "num_hidden_layers": 88, "n_routed_experts": 512, "num_experts_per_tok": 22, "n_shared_experts": 1,
+                        "moe_intermediate_size": 2688, "moe_shared_expert_intermediate_size": 5376, "moe_latent_size": 1024,
+                        "n_group": 1, "topk_group": 1, "num_nextn_predict_layers": 1, "mtp_hybrid_override_pattern": "*E"})");
+}
 std::int64_t with(Json config, const char* key, Json value) {
     config[key] = std::move(value);
     return import(config).parameters();
@@ -81,6 +89,28 @@ TEST_CASE("layers of one part: the number of weights, by hand and as published")
     CHECK(import(experts_30b()).parameters() == 31'577'940'288);
     // 3.2 billion with the head alone, 3.6 with the embedding (NVIDIA Nemotron 3 Nano, technical report, section 2.1)
     CHECK(active_parameters(*import(experts_30b()).model) == 31'577'940'288 - 23LL * 122 * 2 * 2'688 * 1'856);
+}
+
+TEST_CASE("layers of one part: experts that read a latent, and further tokens") {
+    const Import i = import(experts_120b());
+    REQUIRE(i.model);
+    // a layer's experts: 512 of two matrices of 1024 x 2688; from 4096 to 1024 and back; router and bias; a shared one of 5376; a state
+    // space and attention as those of the 8B model
+    const std::int64_t experts = 512LL * 2 * 1'024 * 2'688 + 2 * 4'096 * 1'024 + 512 * 4'097 + 2 * 4'096 * 5'376;
+    const std::int64_t space = 4'096 * (18'560 + 8'192) + 5 * 10'240 + 3 * 128 + 8'192, attention = 4'096 * 128 * (2 * 32 + 2 * 2);
+    CHECK(i.parameters() == 40 * (experts + space) + 8 * attention + 89 * 4'096 + 2 * 131'072LL * 4'096);
+    CHECK(i.parameters() == 120'668'707'840);  // 120.6 billion, of which 12.7 are active (NVIDIA Nemotron 3 Super, technical report)
+    CHECK(active_parameters(*i.model) == 120'668'707'840 - 40LL * 490 * 2 * 1'024 * 2'688);
+    CHECK(expert_weights(*i.model) == near(2.0 * (1'024 * 22 * 2'688 + 4'096 * 5'376) + 2 * 4'096 * 1'024));
+    CHECK(i.assumed("num_nextn_predict_layers") == 0);
+    CHECK(i.model->multi_token_layers == 0);
+    CHECK(with(experts_120b(), "moe_latent_size", nullptr) == 120'668'707'840 + 40LL * (512LL * 2 * 3'072 * 2'688 - 2 * 4'096 * 1'024));
+    // of other families, too; not without experts
+    Json other = json(R"({"model_type": "mixtral", "hidden_size": 256, "intermediate_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 1000, "num_local_experts": 8, "num_experts_per_tok": 2})");
+    CHECK(with(other, "moe_latent_size", 32) == with(other, "moe_latent_size", 0) - 2 * (8LL * 3 * 224 * 64 - 2 * 256 * 32));
+    other["model_type"] = "llama", other.erase("num_local_experts"), other["moe_latent_size"] = 32;
+    CHECK(brief(import(other).problems) == "moe_latent_size unsupported 32 -> null");
 }
 
 TEST_CASE("layers of one part: their kinds") {
@@ -130,7 +160,7 @@ TEST_CASE("layers of one part: a model is written as the keys that give it again
     bare["use_conv_bias"] = false;
     Json mixed = experts_30b();
     mixed["hybrid_override_pattern"] = "ME*-M";
-    for (const Json& config : {dense_8b(), bare, experts_30b(), mixed}) {
+    for (const Json& config : {dense_8b(), bare, experts_30b(), experts_120b(), mixed}) {
         const Import i = import(config);
         REQUIRE(i.model);
         const Json canonical = canonical_config(*i.model);
@@ -156,9 +186,6 @@ TEST_CASE("layers of one part: what is refused") {
     CHECK(refused(dense_8b(), R"({"layers_block_type": "hybrid"})") == "layers_block_type type \"hybrid\" -> null");
     CHECK(refused(dense_8b(), R"({"hybrid_override_pattern": null})") == "hybrid_override_pattern missing null -> null");
     CHECK(refused(experts_30b(), R"({"n_routed_experts": 0})") == "n_routed_experts missing null -> null");
-    CHECK(refused(experts_30b(), R"({"mtp_hybrid_override_pattern": "*E", "num_nextn_predict_layers": 1})") ==
-          "num_nextn_predict_layers unsupported null -> null");
-    CHECK(refused(experts_30b(), R"({"moe_latent_size": 1024})") == "moe_latent_size unsupported 1024 -> null");  // Nemotron 3 Super
     const Model model = *import(experts_30b()).model;
     for (const std::int64_t tensor : {8, 16}) {
         Plan plan;

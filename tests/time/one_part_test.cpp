@@ -79,6 +79,21 @@ TEST_CASE("by hand: what stands beside the matrices of layers of one part") {
     CHECK(c.layers().expert.forward == near(600));
 }
 
+TEST_CASE("by hand: experts that read a latent") {
+    Case c = all_routed();
+    c.model.experts.latent = 12;
+    const LayerTime whole = all_routed().layers().expert, part = c.layers().expert;
+    // 30 tokens of a GPU, 48 to 12 and back, by the bytes that the memory moves; a quarter of what is sent
+    CHECK(c.layers().parameters_expert == 4'800 / 2.0 + 2'880 / 2.0 + 2 * 48 * 12 + 2 * 3 * 12 * 24);
+    const auto exchanged = [](const LayerTime& layer) { return layer.expert_forward - 2 * 1e-3; };  // without its two latencies
+    CHECK(exchanged(part) == near(exchanged(whole) / 4));
+    CHECK(part.attention_forward == near(whole.attention_forward));
+    const auto muon = [](double rows, double columns) { return 5 * (4 * rows * rows * columns + 2 * rows * rows * rows); };
+    CHECK(muon_flop(all_routed().model, true) - muon_flop(c.model, true) == near(4 * 3 * (muon(24, 48) - muon(12, 24)) - 2 * muon(12, 48)));
+    const auto flop = [](const Case& of) { return model_flop(of.model, of.plan, FlopConvention::causal) / (6 * 24 * 20); };
+    CHECK(flop(all_routed()) - flop(c) == near(6 * (2 * 3 * (48 - 12) * 24.0 - 2 * 48 * 12)));
+}
+
 TEST_CASE("by hand: operations of a step with layers of one part") {
     // of a token: attention's 48 * (6 + 4) * 10 and 60 * 48, and 10 tokens it attends to of 2 * 60; a state space's 48 * (76 + 20), three
     // taps of 52, 20 values into 8 and out of them; three matrices of 48 * 80; two experts of three of 48 * 24; logits of 48 * 256

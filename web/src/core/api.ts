@@ -277,6 +277,7 @@ export type Config = {
     mamba_d_conv?: number; // tokens
     mamba_chunk_size?: number; // tokens
     mamba_conv_bias?: boolean;
+    moe_latent_size?: number;
     attn_layer_indices?: string;
     hybrid_override_pattern?: string;
     mamba_num_heads?: number;
