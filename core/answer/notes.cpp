@@ -132,8 +132,10 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
         assumed.add("assumed.no_sharding", "zero");
     if (is_packed(p) && job.model.experts.count > 0 && row_of(p.framework).joins_experts)
         assumed.add("assumed.packed_experts", "frozen_weights");
-    constexpr const char* kMixers[] = {"assumed.linear_attention", "assumed.state_space", "assumed.delta_attention"};  // by Mixer
+    constexpr const char* kMixers[] = {"assumed.linear_attention", "assumed.state_space", "assumed.delta_attention",
+                                       "assumed.convolution"};  // by Mixer
     if (job.model.one_part) assumed.add("assumed.one_part", "framework");
+    if (job.model.linear.beside) assumed.add("assumed.side_by_side", "framework");
     if (job.model.linear.any()) assumed.add(kMixers[static_cast<std::size_t>(job.model.linear.kind)], "framework");
     assumed.add(kAttention[static_cast<std::size_t>(f.attention)], "attention");
     const auto loss = static_cast<std::size_t>(f.loss);

@@ -54,6 +54,8 @@ class LayerKept : Symbols<N> {
     // In the backward pass of linear attention, beside what was kept: states at the start of every chunk and their gradients; queries,
     // keys, values as the chunks see them, and all gradients up to that of the first matrix' output.
     [[gnu::noinline]] N linear_backward() const {
+        // of both gates, their products and the convolution; all is as wide
+        if (m_.linear.is_convolution()) return 2 * tokens() / t() * (L::linear_in() + 3 * L::linear_values());
         const N heads = L::linear_heads(), key = L::linear_key_dim(), value = L::linear_value_dim();
         const double C = as_double(m_.linear.chunk);
         const N states = 2 * key * value / C;
@@ -186,7 +188,7 @@ class LayerKept : Symbols<N> {
     // its norm; for each token and head of the values the inverse that couples it with its chunk, and its gates. Megatron keeps queries
     // and keys before they are repeated, too, and the norm's output before the gate.
     [[gnu::noinline]] N linear_kept() const {
-        if (m_.linear.is_mamba()) return state_space_kept();
+        if (m_.linear.is_mamba() || m_.linear.is_convolution()) return state_space_kept();
         constexpr double kGates = 7;  // values of 16 bits: the decay in 32 bits before and behind its sum, softplus' input, beta
         const N mixed = row_.single_operations ? L::linear_mixed() : 2 * L::linear_mixed();
         const N key = L::linear_key_dim();
@@ -202,8 +204,9 @@ class LayerKept : Symbols<N> {
     // What the first matrix writes, and what the scan does: the convolution and all states are computed again, in transformers the norm,
     // too. (mamba_ssm, ops/triton/ssd_combined.py, MambaSplitConv1dScanCombinedFn; transformers hands it norm and last matrix,
     // modeling_bamba.py; Megatron-LM has both behind it, core/ssm/mamba_mixer.py: the norm keeps what it reads, the last matrix, too)
+    // Of a convolution, what the first matrix writes, what it reads and writes itself, and the product that the last matrix reads.
     [[gnu::noinline]] N state_space_kept() const {
-        return 2 * tokens() / t() * (L::linear_in() + (row_.single_operations ? 1 : 3) * L::linear_values());
+        return 2 * tokens() / t() * (L::linear_in() + (row_.single_operations && m_.linear.is_mamba() ? 1 : 3) * L::linear_values());
     }
 
     // A second time: an adapter's own, or in another order.

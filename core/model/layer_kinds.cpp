@@ -53,7 +53,8 @@ std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, Mode
     for (std::int64_t i = 0; i < model.layers; ++i) {
         const Json& one = types[static_cast<std::size_t>(i)];
         const bool window = one == "sliding_attention" || one == "chunked_attention";
-        const bool linear = model.linear.any() && (one == "linear_attention" || (model.linear.is_mamba() && one == "mamba"));
+        const bool linear = model.linear.any() && (one == "linear_attention" || (model.linear.is_mamba() && one == "mamba") ||
+                                                   (model.linear.is_convolution() && one == "conv"));
         if (model.linear.any()) model.linear.layers.push_back(linear ? 1 : 0);
         if (!window && !linear && one != "full_attention" && one != "attention") {
             read.problem(kTypes[0], "unsupported", shown(one),
@@ -100,10 +101,9 @@ void read_layer_kinds(ConfigReader& read, const Recognised& recognised, const Js
     }
     const bool linear = recognised.family->has(linear_attention);
     if (linear) read_linear(read, recognised, model);
-    if (recognised.family->has(state_space) || recognised.family->has(delta_attention))
-        apart(read_mixer)(read, *recognised.family, config, model);
+    if (recognised.family->has(kOwnMixers)) apart(read_mixer)(read, *recognised.family, config, model);
     std::string_view name;
-    if (const Json* types = recognised.family->has(single_parts) ? nullptr : read.find(kTypes, name))
+    if (const Json* types = recognised.family->has(single_parts | side_by_side) ? nullptr : read.find(kTypes, name))
         window.layers = read_types(read, *types, model);
     else if (window.tokens > 0)
         window.layers = usual_types(read, usual, model, report);
@@ -118,7 +118,7 @@ void read_layer_kinds(ConfigReader& read, const Recognised& recognised, const Js
 void write_layer_kinds(const Model& model, const Family* family, Object& config) {
     const AttentionWindow& window = model.window;
     const WindowDefaults* usual = family == nullptr ? nullptr : family->window;
-    if (family != nullptr && (family->has(state_space) || model.linear.is_kimi())) return apart(write_mixer)(model, config);
+    if (family != nullptr && (family->has(state_space | convolution) || model.linear.is_kimi())) return apart(write_mixer)(model, config);
     for (const LinearKey& one : kLinearKeys)
         if (model.linear.any()) config.add(one.key.data(), model.linear.*one.value);
     if (window.tokens > 0) {

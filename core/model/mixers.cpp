@@ -2,6 +2,9 @@
 //   Hugging Face transformers, models/bamba/configuration_bamba.py and models/granitemoehybrid/configuration_granitemoehybrid.py: keys and
 //     class defaults of Mamba-2 (their "auto" for the width of a head is expand * hidden size / heads)
 //   models/nemotron_h/configuration_nemotron_h.py: a letter for each layer, and its own names of Mamba-2's keys
+//   models/falcon_h1/configuration_falcon_h1.py: of Bamba's keys, with the width of all heads and a norm that is off by default
+//   models/lfm2/configuration_lfm2.py, models/lfm2_moe/configuration_lfm2_moe.py: the keys of a convolution; modeling_lfm2.py, Lfm2MLP: the
+//     width of the feed-forward part
 //   moonshotai/Kimi-Linear-48B-A3B-Instruct, configuration_kimi.py and modeling_kimi.py: linear_attn_config, whose layers count from 1
 #include "model/mixers.h"
 
@@ -14,7 +17,7 @@ namespace fourfold {
 namespace {
 
 constexpr std::int64_t kMostLayers = 2'000;
-constexpr Range kSizes{1, 1'024}, kChunks{1, 65'536}, kExpands{1, 64};
+constexpr Range kSizes{1, 1'024}, kChunks{1, 65'536}, kExpands{1, 64}, kInners{1, 1'048'576};
 
 // Bamba's, and Nemotron-H's.
 constexpr LinearKey kMambaKeys[2][4] = {{{"mamba_n_heads", &LinearAttention::value_heads, 128, kSizes},
@@ -30,10 +33,12 @@ constexpr std::string_view kHeadWidth[] = {"mamba_d_head", "mamba_head_dim"}, kC
 constexpr LinearKey kKimiKeys[] = {{"linear_num_value_heads", &LinearAttention::value_heads, 0, kSizes},
                                    {"linear_value_head_dim", &LinearAttention::value_dim, 0, kSizes},
                                    {"linear_conv_kernel_dim", &LinearAttention::taps, 0, kSizes}};
-constexpr std::string_view kExpand[] = {"mamba_expand"}, kAttentionLayers[] = {"attn_layer_indices"},
+constexpr std::string_view kExpand[] = {"mamba_expand"}, kInner[] = {"mamba_d_ssm"}, kTaps[] = {"conv_L_cache"},
+                           kWidthMultiple[] = {"block_multiple_of"}, kAttentionLayers[] = {"attn_layer_indices", "full_attn_idxs"},
                            kParts[] = {"hybrid_override_pattern"}, kNumber[] = {"num_hidden_layers"},
                            kFurther[] = {"num_nextn_predict_layers"};
 constexpr const char* kKimi = "linear_attn_config";
+constexpr const char *kStateNorm = "mamba_rms_norm", *kAdjusts = "block_auto_adjust_ff_dim";
 
 // A list of layers, the first of which has this number; empty where it is none. As we write it, it is a text, "5,15", which a link holds.
 std::vector<std::uint8_t> marked(const Json& given, std::int64_t first, std::int64_t layers) {
@@ -64,6 +69,8 @@ void read_full_layers(ConfigReader& read, Model& model) {
 // Whether any layer has a state space.
 bool read_mamba_layers(ConfigReader& read, Model& model) {
     if (model.one_part) return true;
+    if (model.linear.beside) model.linear.layers.assign(static_cast<std::size_t>(model.layers), 1);
+    if (model.linear.beside) return true;
     std::string_view name;
     const Json* types = read.find(kTypes, name);
     if (types == nullptr) read_full_layers(read, model);
@@ -72,9 +79,11 @@ bool read_mamba_layers(ConfigReader& read, Model& model) {
     return kinds.find("mamba") != std::string::npos || kinds.find("linear") != std::string::npos;  // Granite 4.0 without them
 }
 
-void read_mamba(ConfigReader& read, Model& model) {
-    if (!read_mamba_layers(read, model)) return;
+void read_mamba(ConfigReader& read, const Family& family, Model& model) {
     LinearAttention& linear = model.linear;
+    linear.beside = family.has(side_by_side);
+    if (!read_mamba_layers(read, model)) return;
+    linear.norm = read.flag(kStateNorm, !linear.beside);
     linear.kind = Mixer::mamba;
     const std::size_t names = model.one_part ? 1 : 0;
     for (const LinearKey& one : kMambaKeys[names])
@@ -85,7 +94,8 @@ void read_mamba(ConfigReader& read, Model& model) {
     if (model.expert_layers.count() > 0 && model.experts.count == 0 && model.one_part) read.missing("n_routed_experts");
     std::string_view name;
     const Json* width = read.find(Names(&kHeadWidth[names], 1), name);
-    const std::int64_t inner = read.optional(kExpand, kExpands, 2) * model.hidden, heads = std::max<std::int64_t>(linear.value_heads, 1);
+    const std::int64_t inner = read.optional(kInner, kInners, read.optional(kExpand, kExpands, 2) * model.hidden),
+                       heads = std::max<std::int64_t>(linear.value_heads, 1);
     if (width != nullptr && !width->is_string())
         linear.value_dim = read.integer(*width, name, kSizes).value_or(0);
     else if (model.one_part)
@@ -126,6 +136,33 @@ void read_flat_kimi(ConfigReader& read, Model& model) {
     for (const LinearKey& one : kKimiKeys) linear.*one.value = read.required(Names(&one.key, 1), one.range);
     linear.key_heads = linear.value_heads, linear.key_dim = linear.value_dim;
     read_full_layers(read, model);
+}
+
+// Of a feed-forward part two thirds, rounded up, in models without experts.
+void adjust_width(ConfigReader& read, const Json& config, Model& model) {
+    if (!read.flag(kAdjusts, true)) return;
+    constexpr const char* kFactor = "block_ffn_dim_multiplier";
+    const auto given = config.find(kFactor);
+    if (given != config.end()) read.used(kFactor);
+    const double factor = given != config.end() && given->is_number() ? std::clamp(given->get<double>(), 0.0, 100.0) : 1;
+    const std::int64_t multiple = std::max<std::int64_t>(read.optional(kWidthMultiple, kChunks, 256), 1);
+    const auto width = static_cast<std::int64_t>(factor * static_cast<double>(2 * model.ffn / 3));
+    model.ffn = std::max<std::int64_t>((width + multiple - 1) / multiple, 1) * multiple;
+}
+
+void read_convolution(ConfigReader& read, const Family& family, const Json& config, Model& model) {
+    LinearAttention& linear = model.linear;
+    linear.kind = Mixer::convolution;
+    linear.key_heads = linear.value_heads = model.heads;
+    linear.value_dim = model.heads > 0 ? model.hidden / model.heads : 0;
+    linear.taps = read.optional(kTaps, kSizes, 3);
+    if (!read.has(kTypes)) read_full_layers(read, model);
+    if (!read.has(kTypes) && !read.has(kAttentionLayers)) linear.layers.clear();  // attention in all
+    if (read.flag("conv_bias", false))
+        read.problem("conv_bias", "unsupported", true, Text("problem.unsupported.convolution").with("key", "conv_bias"),
+                     "suggestion.covered_model", nullptr);
+    model.tied = read.flag("tie_embedding", model.tied);
+    if (family.experts == nullptr) adjust_width(read, config, model);
 }
 
 // The letters of a list of names; one that is none of them gives a letter that is none, too.
@@ -178,7 +215,8 @@ void read_parts(ConfigReader& read, Model& model) {
 }
 
 void read_mixer(ConfigReader& read, const Family& family, const Json& config, Model& model) {
-    if (family.has(state_space)) return read_mamba(read, model);
+    if (family.has(state_space)) return read_mamba(read, family, model);
+    if (family.has(convolution)) return read_convolution(read, family, config, model);
     const auto given = config.find(kKimi);
     if (given == config.end()) return read_flat_kimi(read, model);
     read.used(kKimi);
@@ -194,6 +232,7 @@ void write_mixer(const Model& model, Object& config) {
         for (const LinearKey& one : kMambaKeys[names]) config.add(one.key.data(), linear.*one.value);
         config.add(kHeadWidth[names].data(), linear.value_dim).add(kChunkSize[names].data(), std::int64_t{linear.chunk});
         if (!linear.bias) config.add(kConvolutionBias[names].data(), false);
+        if (linear.norm == linear.beside) config.add(kStateNorm, linear.norm);
     }
     if (model.one_part) {
         config.add(kParts[0].data(), parts_of(model));
@@ -201,10 +240,12 @@ void write_mixer(const Model& model, Object& config) {
     }
     if (linear.is_kimi())
         for (const LinearKey& one : kKimiKeys) config.add(one.key.data(), linear.*one.value);
+    if (linear.is_convolution()) config.add(kTaps[0].data(), linear.taps);
+    if (model.type == "lfm2") config.add(kAdjusts, false);
     std::string full;
     for (std::int64_t i = 0; i < model.layers; ++i)
         if (!linear.any() || linear.layers[static_cast<std::size_t>(i)] == 0) full += (full.empty() ? "" : ",") + std::to_string(i);
-    if (!full.empty()) config.add(kAttentionLayers[0].data(), full);
+    if (!full.empty() || linear.is_convolution()) config.add(kAttentionLayers[0].data(), full);
 }
 
 }  // namespace fourfold

@@ -5,8 +5,10 @@
 
 namespace fourfold {
 
-// Fills model.linear, of a family with the trait state_space or delta_attention; the first one's layers stand in layer_types, where that is
-// given.
+// Of families whose keys these are.
+inline constexpr std::uint32_t kOwnMixers = state_space | delta_attention | convolution;
+
+// Fills model.linear, of a family with one of these traits; where layer_types is given, that says the layers, but of Kimi's.
 void read_mixer(ConfigReader& read, const Family& family, const Json& config, Model& model);
 
 // Sets the layers and what each of them consists of, of a family with the trait single_parts.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kLayers[] = {"num_hidden_layers", "n_layer", "num_layers", "n_layers"};
 constexpr std::string_view kHidden[] = {"hidden_size", "n_embd", "n_embed", "d_model", "dim"};
-constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim", "hidden_dim"};
+constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim", "hidden_dim", "block_ff_dim"};
 constexpr std::string_view kHeads[] = {"num_attention_heads", "n_head", "num_heads", "n_heads"};
 constexpr std::string_view kKvHeads[] = {"num_key_value_heads", "n_kv_heads"};
 constexpr std::string_view kFalconKvHeads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};

@@ -48,7 +48,9 @@ struct AttentionWindow {
 //          groups heads of keys, its d_state their width (transformers, models/bamba/modular_bamba.py, BambaMixer)
 //   kimi   a delta rule with a decay for each value of a key, whose gates come from two matrices of a low rank, the width of a head (Kimi
 //          Linear, arXiv 2510.26692; flash-linear-attention, fla/layers/kda.py)
-enum class Mixer : std::uint8_t { delta, mamba, kimi };
+//   convolution  no state: a convolution over a few tokens between two gates (LFM2; transformers, models/lfm2/modular_lfm2.py,
+//          Lfm2ShortConv); its first matrix writes both gates and what the convolution reads, which are all as wide as the values
+enum class Mixer : std::uint8_t { delta, mamba, kimi, convolution };
 // Layers with one of these, which are all called linear attention here: value_heads = 0 means that there are none.
 struct LinearAttention {
     std::int64_t key_heads = 0;        // of queries, and of keys
@@ -60,11 +62,14 @@ struct LinearAttention {
     std::int64_t count = 0;            // of them
     Mixer kind = Mixer::delta;
     bool bias = false;        // of the convolution
+    bool norm = true;         // of a state space: its output goes through a norm
+    bool beside = false;      // such a layer has attention, too, side by side (Falcon-H1, arXiv 2507.22448)
     std::int32_t chunk = 64;  // tokens that its kernels work on at once (flash-linear-attention, ops/gated_delta_rule/chunk.py)
 
     bool any() const { return value_heads > 0; }
     bool is_mamba() const { return kind == Mixer::mamba; }
     bool is_kimi() const { return kind == Mixer::kimi; }
+    bool is_convolution() const { return kind == Mixer::convolution; }
     std::int64_t keys() const { return key_heads * key_dim; }
     std::int64_t values() const { return value_heads * value_dim; }
     std::int64_t in() const;     // what its first matrix writes
@@ -136,7 +141,7 @@ inline double linear_part(const Model& model) {
 inline double feed_forward_part(const Model& model) {
     return static_cast<double>(model.feed_forward_layers) / static_cast<double>(model.plain_layers());
 }
-inline double full_part(const Model& model) { return 1 - linear_part(model) - feed_forward_part(model); }
+inline double full_part(const Model& model) { return model.linear.beside ? 1 : 1 - linear_part(model) - feed_forward_part(model); }
 // The n of "one layer in n has full attention, the last of each n"; 0: the layers follow no such rule.
 std::int64_t full_attention_every(const LinearAttention& linear);
 

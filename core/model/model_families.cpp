@@ -28,6 +28,7 @@ static constexpr ExpertFamily kTrinity{"num_experts", {64, 6, 1408, 0, 2, 1}, fa
 
 static constexpr ExpertFamily kGraniteHybrid{"num_local_experts", {8, 2, 0, 1024, 0, 0}, false, false, false};
 static constexpr ExpertFamily kNemotronH{"n_routed_experts", {8, 2, 7688, 0, 1, 0}, false, true, false};
+static constexpr ExpertFamily kLfm2{"num_experts", {32, 4, 1792, 0, 0, 2}, false, false, false};
 static constexpr ExpertFamily kKimiLinear{"num_experts", {0, 0, 0, 0, 0, 0}, false, true, true};
 
 static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
@@ -90,6 +91,9 @@ static constexpr Family kFamilies[] = {
     {"bamba", true, false, 8, 0, false, false, false, false, false, 2, nullptr, nullptr, state_space},
     {"kimi_linear", true, false, 0, 0, false, false, false, false, true, 2, &kKimiLinear, nullptr, own_norms | delta_attention},
     {"nemotron_h", false, false, 8, 128, false, false, false, false, false, 1, &kNemotronH, nullptr, state_space | single_parts},
+    {"falcon_h1", true, false, 8, 0, false, false, false, false, false, 2, nullptr, nullptr, state_space | side_by_side},
+    {"lfm2", true, true, 8, 0, false, false, false, false, true, 2, nullptr, nullptr, convolution},
+    {"lfm2_moe", true, true, 8, 0, false, false, false, false, true, 2, &kLfm2, nullptr, convolution},
     {"afmoe", true, false, 0, 128, false, false, false, false, true, 4, &kTrinity, &kTrinityWindow, output_gate},
 };
 
@@ -113,7 +117,6 @@ static constexpr Unsupported kUnsupported[] = {
     {"global_head_dim", "mixed_attention"},       // Gemma 4
     {"compress_ratios", "mixed_attention"},       // DeepSeek-V4
     {"hybrid_layer_pattern", "mixed_attention"},  // MiMo-V2
-    {"conv_L_cache", "convolution"},
     {"is_encoder_decoder", "encoder"},
 };
 static constexpr std::ptrdiff_t kOfLlama4 = 2;
@@ -133,7 +136,8 @@ static constexpr std::string_view kLinear = "linear_num_key_heads";
 static constexpr std::pair<Trait, Unsupported> kMixerKeys[] = {{linear_attention, {kLinear, "linear_attention"}},
                                                                {state_space, {"mamba_d_state", "state_space"}},
                                                                {state_space, {"ssm_state_size", "state_space"}},
-                                                               {delta_attention, {"linear_attn_config", "linear_attention"}}};
+                                                               {delta_attention, {"linear_attn_config", "linear_attention"}},
+                                                               {convolution, {"conv_L_cache", "convolution"}}};
 
 static bool is_set(const Json& config, std::string_view key) {
     const auto value = config.find(std::string(key));

@@ -55,7 +55,9 @@ enum Trait : std::uint32_t {
     llama4_keys = 524288,
     state_space = 1048576,      // some layers have a state space, by the keys of Bamba
     delta_attention = 2097152,  // some have Kimi's delta attention
-    single_parts = 4194304      // a layer is a mixer or a feed-forward part (Model::one_part)
+    single_parts = 4194304,     // a layer is a mixer or a feed-forward part (Model::one_part)
+    side_by_side = 8388608,     // attention and a state space stand in one layer (LinearAttention::beside)
+    convolution = 16777216      // some layers have a convolution over a few tokens
 };
 
 struct Family {
@@ -72,7 +74,7 @@ struct Family {
     std::uint32_t traits = 0;                                // bits of Trait
     std::int32_t heads_default = 0, vocabulary_default = 0;  // 0 = a config says them
 
-    bool has(Trait trait) const { return (traits & trait) != 0; }
+    bool has(std::uint32_t some) const { return (traits & some) != 0; }  // of these one
     bool latent() const { return experts != nullptr && experts->latent; }
 };
 

@@ -7,6 +7,7 @@ namespace fourfold {
 // (No part of many formulas: the module is downloaded.) With both gates and beta; with one gate and the step; with beta and the insides of
 // two gates.
 [[gnu::noinline]] std::int64_t LinearAttention::in() const {
+    if (is_convolution()) return 3 * values();
     return is_kimi() ? mixed() + value_heads + 2 * value_dim : 2 * (keys() + values()) + (is_mamba() ? 1 : 2) * value_heads;
 }
 [[gnu::noinline]] std::int64_t LinearAttention::mixed() const { return 2 * keys() + values(); }
@@ -33,12 +34,14 @@ static std::int64_t attention_parameters(const Model& m) {
 }
 
 // Two matrices; a convolution over each value that queries, keys and values have; a decay and its bias per head, and a norm over a head.
-// Mamba-2 has a third number per head, and a norm over all values; Kimi's the matrices of its gates, and a bias for each value of a key.
+// Mamba-2 has a third number per head, and mostly a norm over all values; Kimi's the matrices of its gates, and a bias for each value of a
+// key.
 [[gnu::noinline]] static std::int64_t linear_attention_parameters(const Model& m) {
     const LinearAttention& l = m.linear;
-    const std::int64_t own = l.is_mamba()  ? 3 * l.value_heads + l.values()
-                             : l.is_kimi() ? l.value_heads + l.keys() + l.value_dim
-                                           : 2 * l.value_heads + l.value_dim;
+    const std::int64_t own = l.is_mamba()         ? 3 * l.value_heads + (l.norm ? l.values() : 0)
+                             : l.is_kimi()        ? l.value_heads + l.keys() + l.value_dim
+                             : l.is_convolution() ? 0
+                                                  : 2 * l.value_heads + l.value_dim;
     return m.hidden * (l.in() + l.values()) + l.gates() + (l.taps + (l.bias ? 1 : 0)) * l.mixed() + own;
 }
 
@@ -57,7 +60,7 @@ std::int64_t parameter_count(const Model& m) {
     const std::int64_t norm = norm_parameters(m) * m.hidden;
     const std::int64_t positions = m.learned_positions ? m.max_positions * m.hidden : 0;
     const std::int64_t with_experts = m.expert_layers.count(), linear = m.linear.count;
-    return (m.plain_layers() - m.feed_forward_layers - linear) * attention_parameters(m) +
+    return (m.plain_layers() - m.feed_forward_layers - (m.linear.beside ? 0 : linear)) * attention_parameters(m) +
            (linear > 0 ? linear * linear_attention_parameters(m) : 0) + m.layers * (m.norms_per_layer * norm) +
            with_experts * expert_layer_parameters(m) + m.dense_layers() * feed_forward_parameters(m, m.ffn, m.hidden) +
            (m.embedding_norm ? 2 : 1) * norm + (m.tied ? 1 : 2) * m.vocabulary * m.hidden + positions;

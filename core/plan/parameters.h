@@ -165,7 +165,11 @@ class Parameters : protected Symbols<N> {
         const N heads = L::linear_heads(), taps = L::number("k_l", "linear_taps", "tokens", as_double(l.taps)),
                 width = L::linear_value_dim();
         N all = weight(Weight::linear_in, h() * L::linear_in() / t()) + weight(Weight::linear_out, L::linear_values() / t() * h());
-        if (l.is_mamba()) return all + ((l.bias ? taps + 1 : taps) * L::linear_mixed() + 3 * heads + L::linear_values()) / t();
+        if (l.is_convolution()) return all + taps * L::linear_mixed() / t();
+        if (l.is_mamba()) {
+            const N own = (l.bias ? taps + 1 : taps) * L::linear_mixed() + 3 * heads;
+            return all + (l.norm ? own + L::linear_values() : own) / t();
+        }
         if (!l.is_kimi()) return all + (taps * L::linear_mixed() + 2 * heads) / t() + width;
         all = all + weight(Weight::linear_gates, width * heads * (L::linear_key_dim() + width) / t());
         return all + (taps * L::linear_mixed() + heads * (1 + L::linear_key_dim())) / t() + width;

@@ -101,7 +101,7 @@ class Symbols {
         return m_.linear.is_kimi() ? both + linear_heads() * (linear_key_dim() + linear_value_dim()) : both;
     }
     [[gnu::noinline]] N full_part() const {
-        return m_.one_part ? number("y_a", "attention_part", "", fourfold::full_part(m_)) : 1 - linear_part();
+        return m_.one_part || m_.linear.beside ? number("y_a", "attention_part", "", fourfold::full_part(m_)) : 1 - linear_part();
     }
     // Of all kinds of layers, the average.
     [[gnu::noinline]] N averaged(const N& full, const N& linear) const { return full_part() * full + linear_part() * linear; }

@@ -61,6 +61,14 @@ class AttentionCore : TimeSymbols<N> {
     // Kernels of different chunks run side by side, but for the one that hands the states over. What stands there becomes the average over
     // all layers, wherever those of either kind lie.
     [[gnu::noinline]] void average_with_linear(LayerTimeOf<N>& layer) const {
+        if (p_.recomputes(core_attn)) layer.recomputed = L::full_part() * layer.recomputed;
+        if (m_.linear.is_convolution()) {  // nothing between distant tokens: its work is with what stands beside matrices
+            layer.attention_forward =
+                named<N>({"T_f", "all_attention_forward", "seconds"}, L::full_part() * cited(layer.attention_forward));
+            layer.attention_backward =
+                named<N>({"T_b", "all_attention_backward", "seconds"}, L::full_part() * cited(layer.attention_backward));
+            return;
+        }
         const N k = L::linear_key_dim(), v = L::linear_value_dim(), C = L::linear_chunk();
         const bool mamba = m_.linear.is_mamba();
         const N head = mamba ? 2 * k * v + C * (v + k / L::heads_of_group()) : 3 * k * v + C * (3 * k + 2 * v);
@@ -69,7 +77,6 @@ class AttentionCore : TimeSymbols<N> {
                                flop / (on_.of(m_.linear.is_kimi() ? kKimiRate : kLinearRate) * on_.of(&Machine::processors)));
         const N each =
             named<N>({"A_l", "linear_forward", "seconds"}, mamba ? one + states(L::linear_heads() * k * v / C) : handed_on(one, C));
-        if (p_.recomputes(core_attn)) layer.recomputed = L::full_part() * layer.recomputed;
         layer.attention_forward = named<N>({"T_f", "all_attention_forward", "seconds"}, L::averaged(cited(layer.attention_forward), each));
         layer.attention_backward = named<N>({"T_b", "all_attention_backward", "seconds"},
                                             L::averaged(cited(layer.attention_backward), on_.of(kLinearBackward) * each));

@@ -71,6 +71,10 @@ inline constexpr Constant kLinearValues[] = {{{"i_vf", "linear_values_forward", 
 // The same of a state space, with what its scan reads and writes of x and z. (counted: mamba_ssm, ops/triton/ssd_combined.py)
 inline constexpr Constant kStateValues[] = {{{"i_vf", "linear_values_forward", "values"}, 4.5},
                                             {{"i_vb", "linear_values_backward", "values"}, 12}};
+// The same of a convolution between two gates: each product reads two and writes one of a third of them, the convolution one and one;
+// backward, the three parts of the first matrix' gradient are joined, too. (counted: transformers, models/lfm2/modular_lfm2.py)
+inline constexpr Constant kConvolutionValues[] = {{{"i_vf", "linear_values_forward", "values"}, 8.0 / 3},
+                                                  {{"i_vb", "linear_values_backward", "values"}, 7}};
 // Ring attention: bytes moved to rescale a value of a partial result, four numbers of 32 bits. (counted)
 inline constexpr Constant kRescale{{"i_c", "rescale_bytes", "bytes"}, 16};
 

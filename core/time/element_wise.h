@@ -55,8 +55,7 @@ class ElementWise : TimeSymbols<N> {
     [[gnu::noinline]] N bytes(Direction direction, bool expert) const {
         const N norms = norm_values(direction);
         N heads = single() ? single_head_values(direction, norms) : head_values();
-        if (L::has_linear())
-            heads = L::averaged(heads, on_.of((m_.linear.is_mamba() ? kStateValues : kLinearValues)[direction]) * L::linear_in());
+        if (L::has_linear()) heads = L::averaged(heads, on_.of(linear_values()[direction]) * L::linear_in());
         N residuals = on_.of(kResidual);
         if (m_.one_part) residuals = residuals / 2;
         N whole = norms * h_ + residuals * h_;
@@ -67,6 +66,9 @@ class ElementWise : TimeSymbols<N> {
         N inner = feed_forward(expert, direction);
         if (L::has_mixer(expert)) inner = heads + L::in_some(inner);
         return 2 * M_ * (whole + inner / t_);
+    }
+    [[gnu::noinline]] const Constant* linear_values() const {
+        return m_.linear.is_mamba() ? kStateValues : m_.linear.is_convolution() ? kConvolutionValues : kLinearValues;
     }
     N seconds(const N& bytes) const { return bytes * on_.of(&Timing::element_wise) / on_.memory(); }
 

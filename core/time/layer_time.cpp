@@ -357,7 +357,7 @@ class LayerCost : TimeSymbols<N> {
                    cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
         N host = m_.one_part ? on_.of(&Timing::host_layer) / 2 : on_.of(&Timing::host_layer);  // (half of it: assumed)
         if (expert) host = host + on_.of(&Timing::host_experts);
-        if (linear) host = host + L::linear_part() * on_.of(&Timing::host_linear);
+        if (linear && !m_.linear.is_convolution()) host = host + L::linear_part() * on_.of(&Timing::host_linear);
         if (p_.freezes() && value_of(on_.of(&Timing::host_adapter)) > 0)
             host = host + frozen_cost_.adapters_of_layer(expert) * on_.of(&Timing::host_adapter);
         if (fully_shards(p_) && value_of(on_.of(&Timing::host_shard)) > 0) host = host + on_.of(&Timing::host_shard);

@@ -39,6 +39,31 @@ TEST_CASE("by hand: weights of layers with a state space or Kimi's delta attenti
           4 * (48 * 76 + 48 * 20 + 4 * 52 + 12 + 20 - 48 * (6 + 4) * 10 - 60 * 48));
 }
 
+TEST_CASE("by hand: attention and a state space side by side") {
+    // as above without the norm over 20, beside attention
+    CHECK(beside(dense())(Item::weights) ==
+          near(2 * (3 * (kQkv + kProjection + 1'824 + 480 + (4 * 52 + 12) / 2.0 + kNorms + 3 * kMatrix) + kVocabulary)));
+    CHECK(parameter_count(beside(dense()).model) - parameter_count(dense().model) == 6 * (48 * 76 + 48 * 20 + 4 * 52 + 12));
+    for (const Item item : {Item::qkv_activations, Item::attention_output, Item::norm_activations})
+        CHECK(beside(dense())(item) == near(dense()(item)));
+    CHECK(beside(dense())(Item::linear_activations) == near(6 * 2 * 60 / 2 * (76 + 3 * 20)));
+}
+
+TEST_CASE("by hand: convolutions in the place of attention") {
+    const Case c = with_mixer(Mixer::convolution);
+    // 48 * 144 / 2 and 48 * 48 / 2, three taps of 48 over 2 GPUs
+    const double own = 3'456 + 1'152 + 3 * 48 / 2.0;
+    CHECK(c(Item::weights) == near(2 * (3 * ((kQkv + kProjection + 2 * own) / 3 + kNorms + 3 * kMatrix) + kVocabulary)));
+    CHECK(parameter_count(c.model) - parameter_count(dense().model) == 4 * (48 * 144 + 48 * 48 + 3 * 48 - 48 * (6 + 4) * 10 - 60 * 48));
+    // both gates, what the convolution reads and writes, what the last matrix reads; whatever the framework
+    CHECK(c(Item::linear_activations) == near(6 * 2.0 / 3 * 2 * 60 / 2 * (144 + 3 * 48)));
+    CHECK(on_one(c)(Item::linear_activations) == near(6 * 2.0 / 3 * 2 * 60 * (144 + 3 * 48)));
+    CHECK(c(Item::qkv_activations) == near(dense()(Item::qkv_activations) / 3));
+    Case wide = c;
+    wide.model.linear.value_dim = 16;  // so that it is what counts: their gradients
+    CHECK(wide(Item::first_backward) == near(2 * 60 / 2 * (288 + 3 * 96)));
+}
+
 TEST_CASE("by hand: what layers with a state space keep") {
     // of a token and GPU of two: what the first matrix writes, the scan's output, the norm's input, the last matrix' input
     CHECK(mamba()(Item::linear_activations) == near(6 * 2.0 / 3 * 2 * 60 / 2 * (76 + 3 * 20)));

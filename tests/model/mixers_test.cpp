@@ -183,7 +183,7 @@ TEST_CASE("mixers: operations of a token, and heads that tensor parallelism divi
     CHECK(goes(kimi, 8));
 }
 
-// transformers, models/jamba, zamba2, falcon_h1, configuration_*.py; flash-linear-attention, fla/models/kda
+// transformers, models/jamba, zamba2, configuration_*.py; flash-linear-attention, fla/models/kda
 TEST_CASE("mixers: other state spaces stay refused by their names") {
     const auto refused = [](const char* config) {
         std::string all;
@@ -194,8 +194,6 @@ TEST_CASE("mixers: other state spaces stay refused by their names") {
     CHECK(refused(R"({"model_type": "jamba", "hidden_size": 4096, "mamba_d_state": 16, "attn_layer_period": 8})") ==
           "model_type problem.unsupported.other_layers mamba_d_state problem.unsupported.state_space");
     CHECK(refused(R"({"model_type": "zamba2", "hidden_size": 2048, "mamba_d_state": 64, "layers_block_type": ["mamba", "hybrid"]})") ==
-          "mamba_d_state problem.unsupported.state_space");
-    CHECK(refused(R"({"model_type": "falcon_h1", "hidden_size": 1024, "mamba_d_state": 256, "mamba_d_ssm": 1536})") ==
           "mamba_d_state problem.unsupported.state_space");
     CHECK(refused(R"({"model_type": "bamba2", "hidden_size": 4480, "ssm_state_size": 128})") ==
           "ssm_state_size problem.unsupported.state_space");

@@ -11,6 +11,16 @@ namespace fourfold::tests {
 // beta and two insides of 5 the matrix writes 98.
 inline LinearAttention small_mixer(Mixer kind) {
     const bool mamba = kind == Mixer::mamba;
+    // of 6 heads with 8 values each, 48 together: the first matrix writes 144
+    if (kind == Mixer::convolution)
+        return {.key_heads = 6,
+                .value_heads = 6,
+                .key_dim = 0,
+                .value_dim = 8,
+                .taps = 3,
+                .layers = {1, 1, 0, 1, 1, 0},
+                .count = 4,
+                .kind = kind};
     LinearAttention linear{.key_heads = mamba ? 2 : 4,
                            .value_heads = 4,
                            .key_dim = 8,
@@ -22,6 +32,15 @@ inline LinearAttention small_mixer(Mixer kind) {
                            .bias = mamba};
     if (mamba) linear.chunk = 10;
     return linear;
+}
+
+// With a state space beside attention in every layer, and no norm behind it.
+template <class Case>
+Case beside(Case c) {
+    c.model.linear = small_mixer(Mixer::mamba);
+    c.model.linear.layers.assign(6, 1), c.model.linear.count = 6;
+    c.model.linear.beside = true, c.model.linear.norm = false;
+    return c;
 }
 
 // With such a state space where the letter is M, and no part beside the one that the letter says.

@@ -60,6 +60,26 @@ TEST_CASE("by hand: scans, element-wise work and all-to-alls of mixers") {
     }
 }
 
+TEST_CASE("by hand: a state space beside attention, and convolutions") {
+    const LayerTime plain = dense().layers().dense, both = beside(dense()).layers().dense;
+    CHECK(both.multiply_forward == near(full() + multiply(48, 38) + multiply(10, 48) + feed_forward()));
+    const double scan = 40'800 / (780e9 * 10) + 12 * 60 * 2 * 8 * 5 / 10 / kH;
+    CHECK(both.attention_forward == near(plain.attention_forward + scan));
+    CHECK(both.element_forward - plain.element_forward == near(0.9 * 2 * 60 * 4.5 * 76 / 2 / kH));
+    CHECK(both.tensor_forward == near(plain.tensor_forward));  // what both return is added first
+    const Case c = with(Mixer::convolution);
+    const LayerTime own = c.layers().dense;
+    CHECK(own.multiply_forward == near(full() / 3 + 2 * (multiply(48, 72) + multiply(24, 48)) / 3 + feed_forward()));
+    CHECK(own.attention_forward == near(plain.attention_forward / 3));
+    CHECK(own.attention_backward == near(plain.attention_backward / 3));
+    // 8 and 21 values read and written for each of the 48 that the convolution reads; in the place of 360 and 360
+    CHECK(own.element_forward - plain.element_forward == near(0.9 * 2 * 60 * 2 / 3 * (8 * 48 - 360) / 2 / kH));
+    CHECK(own.element_backward - plain.element_backward == near(0.9 * 2 * 60 * 2 / 3 * (21 * 48 - 360) / 2 / kH));
+    Case host = c;
+    host.k.host_layer = 1'000, host.k.host_linear = 6;  // which is of the delta rule's many kernels
+    CHECK(host.layers().dense.forward == near(1'000));
+}
+
 // MoonshotAI/FlashKDA 9f54414, BENCHMARK_H20.md, column fla_chunk_kda: 8192 tokens, heads of 128, 78 multiprocessors; what it takes
 // backward over forward: BENCHMARK_TRAIN_RTX5090.md, 070933c
 TEST_CASE("mixers: published times of Kimi's kernels") {

@@ -278,6 +278,9 @@ export type Config = {
     mamba_chunk_size?: number; // tokens
     mamba_conv_bias?: boolean;
     moe_latent_size?: number;
+    mamba_rms_norm?: boolean;
+    conv_L_cache?: number; // tokens
+    block_auto_adjust_ff_dim?: boolean;
     attn_layer_indices?: string;
     hybrid_override_pattern?: string;
     mamba_num_heads?: number;
