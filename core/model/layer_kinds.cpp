@@ -67,10 +67,21 @@ std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, Mode
     return list;
 }
 
+// EXAONE's pattern is a text: "LLLG" is three layers with the window and one without; what else it may be stays as it is.
+Json counted(const Json& pattern) {
+    const std::string text = pattern.is_string() ? pattern.get<std::string>() : "";
+    const bool ends = !text.empty() && text.find_first_not_of('L') + 1 == text.size() && text.back() == 'G';
+    return ends ? Json(text.size()) : pattern;
+}
+
 // Without layer_types.
 std::vector<std::uint8_t> usual_types(ConfigReader& read, const WindowDefaults* usual, const Model& model, ImportReport& report) {
-    const std::int64_t every = read.optional(kPattern, kLayerRange, usual == nullptr ? 0 : usual->full_every,
-                                             usual != nullptr && usual->full_every > 0 ? class_default(model) : Text());
+    std::string_view name;
+    const Json* pattern = read.find(kPattern, name);
+    const std::int64_t every = pattern != nullptr
+                                   ? read.integer(counted(*pattern), name, kLayerRange).value_or(0)
+                                   : read.optional(kPattern, kLayerRange, usual == nullptr ? 0 : usual->full_every,
+                                                   usual != nullptr && usual->full_every > 0 ? class_default(model) : Text());
     const bool qwen = usual != nullptr && usual->needs_flag;
     const std::int64_t full = read.optional(kFullLayers, kLayerRange, qwen ? kQwenFullLayers : 0, qwen ? class_default(model) : Text());
     if (usual == nullptr && every == 0 && full == 0)

@@ -17,12 +17,12 @@ constexpr std::string_view kLayers[] = {"num_hidden_layers", "n_layer", "num_lay
 constexpr std::string_view kHidden[] = {"hidden_size", "n_embd", "n_embed", "d_model", "dim"};
 constexpr std::string_view kFfn[] = {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim", "hidden_dim", "block_ff_dim"};
 constexpr std::string_view kHeads[] = {"num_attention_heads", "n_head", "num_heads", "n_heads"};
-constexpr std::string_view kKvHeads[] = {"num_key_value_heads", "n_kv_heads"};
+constexpr std::string_view kKvHeads[] = {"num_key_value_heads", "n_kv_heads", "multi_query_group_num"};
 constexpr std::string_view kFalconKvHeads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};
 constexpr std::string_view kNorms[] = {"norms_per_layer"};
 constexpr std::string_view kFalconNorms[] = {"num_ln_in_parallel_attn"};
 constexpr std::string_view kHeadDim[] = {"head_dim", "attention_head_dim"}, kDim[] = {"dim"}, kMultiple[] = {"multiple_of"};
-constexpr std::string_view kVocabulary[] = {"vocab_size"};
+constexpr std::string_view kVocabulary[] = {"vocab_size", "padded_vocab_size"};
 constexpr std::string_view kPositions[] = {"max_position_embeddings", "n_positions", "seq_length"};
 constexpr std::string_view kMultiToken[] = {"num_nextn_predict_layers"};
 constexpr std::string_view kExperts[] = {"num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"};
@@ -45,15 +45,17 @@ constexpr Range kLayersRange{1, 2'000}, kHiddenRange{1, 262'144}, kFfnRange{1, 2
     kMultiTokenRange{0, 64}, kNormsRange{1, 8};
 constexpr double kMostExpertWeights = 2'251'799'813'685'248;  // 2^51, for the same reason
 
-// Multimodal files nest the language model, and `path` then ends in its key and a dot; a job or a plain file does not.
+// Multimodal files nest the language model, Qwen's with speech twice, and `path` then ends in its key and a dot; a job or a plain file does
+// not.
 const Json& text_model(const Json& config, std::string& path) {
-    for (const char* key : {"text_config", "llm_config", "language_config"}) {
-        const auto nested = config.find(key);
-        if (nested == config.end() || !nested->is_object()) continue;
+    const Json* found = &config;
+    for (const char* key : {"thinker_config", "text_config", "llm_config", "language_config"}) {
+        const auto nested = found->find(key);
+        if (nested == found->end() || !nested->is_object()) continue;
         path += std::string(key) + ".";
-        return *nested;
+        found = &*nested;
     }
-    return config;
+    return *found;
 }
 
 bool looks_like_a_config(const Json& config) {
@@ -82,8 +84,8 @@ Recognised read_family(ConfigReader& read, const Json& config, Model& model, Imp
     return recognised;
 }
 
-std::int64_t usual_head_dim(const Family& family, const Model& model) {
-    return family.head_dim_default != 0 ? family.head_dim_default : (model.heads > 0 ? model.hidden / model.heads : 0);
+std::int64_t usual_head_dim(const Family& family, bool known, const Model& model) {
+    return known && family.head_dim_default != 0 ? family.head_dim_default : (model.heads > 0 ? model.hidden / model.heads : 0);
 }
 
 // Falcon's older architecture has one key/value head, whatever its key says, and one norm for both parts of a layer.
@@ -137,7 +139,7 @@ void read_sizes(ConfigReader& read, const Json& config, const Recognised& recogn
         model.kv_heads = falcon_kv_heads(read, model);
     else
         model.kv_heads = read.optional(kKvHeads, kHeadsRange, usual, !family.has(no_kv_key) && !one ? class_default(model) : Text());
-    if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, model));
+    if (!family.latent()) model.head_dim = read.optional(kHeadDim, kHeadDimRange, usual_head_dim(family, recognised.known, model));
     model.max_positions = read.optional(kPositions, kPositionsRange, 0);
     if (!model.one_part) model.multi_token_layers = static_cast<int>(read.optional(kMultiToken, kMultiTokenRange, 0));
 }
@@ -328,8 +330,11 @@ void check_contradictions(ConfigReader& read, const Family& family, const Model&
 
 constexpr std::size_t kMostKeys = 200;
 
-void list_unused(const std::string& key, ImportReport& report) {
-    if (key == "vision_config" || key == "audio_config")
+// Of parts for pictures or sound: Phi-4-multimodal, Qwen-VL, Qwen-Omni, and LLaVA have keys of their own.
+constexpr std::string_view kSenses = ",vision_config,audio_config,thinker_config,talker_config,audio_processor,visual,mm_vision_tower,";
+
+void list_unused(const std::string& key, const Json& value, ImportReport& report) {
+    if (!value.is_null() && kSenses.find(',' + key + ',') != std::string_view::npos)
         report.assumed.push_back({key, nullptr, "import.text_alone"});
     else
         report.ignored.push_back(key);
@@ -337,13 +342,13 @@ void list_unused(const std::string& key, ImportReport& report) {
 
 void list_outer_keys(const Json& given, const Json& config, ImportReport& report) {
     for (auto entry = given.begin(); entry != given.end() && report.ignored.size() < kMostKeys; ++entry)
-        if (&*entry != &config && entry.key() != "tie_word_embeddings") list_unused(entry.key(), report);
+        if (&*entry != &config && entry.key() != "tie_word_embeddings") list_unused(entry.key(), *entry, report);
 }
 
 void list_keys(const Json& given, const Json& config, ImportReport& report) {
     if (&config != &given) apart(list_outer_keys)(given, config, report);
     for (auto entry = config.begin(); entry != config.end() && report.ignored.size() < kMostKeys; ++entry)
-        if (std::find(report.used.begin(), report.used.end(), entry.key()) == report.used.end()) list_unused(entry.key(), report);
+        if (std::find(report.used.begin(), report.used.end(), entry.key()) == report.used.end()) list_unused(entry.key(), *entry, report);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ static constexpr ExpertFamily kTrinity{"num_experts", {64, 6, 1408, 0, 2, 1}, fa
 static constexpr ExpertFamily kGraniteHybrid{"num_local_experts", {8, 2, 0, 1024, 0, 0}, false, false, false};
 static constexpr ExpertFamily kNemotronH{"n_routed_experts", {8, 2, 7688, 0, 1, 0}, false, true, false};
 static constexpr ExpertFamily kLfm2{"num_experts", {32, 4, 1792, 0, 0, 2}, false, false, false};
+static constexpr ExpertFamily kDeepSeekMoe{"n_routed_experts", {0, 0, 1407, 0, 0, 0}, false, false, false};
 static constexpr ExpertFamily kKimiLinear{"num_experts", {0, 0, 0, 0, 0, 0}, false, true, true};
 
 static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
@@ -91,9 +92,12 @@ static constexpr Family kFamilies[] = {
     {"bamba", true, false, 8, 0, false, false, false, false, false, 2, nullptr, nullptr, state_space},
     {"kimi_linear", true, false, 0, 0, false, false, false, false, true, 2, &kKimiLinear, nullptr, own_norms | delta_attention},
     {"nemotron_h", false, false, 8, 128, false, false, false, false, false, 1, &kNemotronH, nullptr, state_space | single_parts},
+    {"olmo_hybrid", true, false, 0, 0, false, false, false, false, true, 2, nullptr, nullptr,
+     linear_attention | whole_qk_norm | norms_in_32_bits},
     {"falcon_h1", true, false, 8, 0, false, false, false, false, false, 2, nullptr, nullptr, state_space | side_by_side},
     {"lfm2", true, true, 8, 0, false, false, false, false, true, 2, nullptr, nullptr, convolution},
     {"lfm2_moe", true, true, 8, 0, false, false, false, false, true, 2, &kLfm2, nullptr, convolution},
+    {"deepseek", true, false, 0, 0, false, false, false, false, false, 2, &kDeepSeekMoe, nullptr},
     {"afmoe", true, false, 0, 128, false, false, false, false, true, 4, &kTrinity, &kTrinityWindow, output_gate},
 };
 
@@ -121,14 +125,12 @@ static constexpr Unsupported kUnsupported[] = {
 };
 static constexpr std::ptrdiff_t kOfLlama4 = 2;
 // Attention to a selection of tokens that no formula here describes.
-static constexpr std::string_view kCountedAsFull[] = {"index_topk", "attention_types", "blocksparse_block_size", "sparse_config",
-                                                      "sparse_attention_config"};
+static constexpr std::string_view kCountedAsFull[] = {"index_topk",    "attention_types",         "blocksparse_block_size",
+                                                      "sparse_config", "sparse_attention_config", "cross_attention_layers"};
 // In a family without them.
 static constexpr Unsupported kExpertKeys[] = {
-    {"num_local_experts", "experts_unlike_type"},
-    {"num_experts", "experts_unlike_type"},
-    {"n_routed_experts", "experts_unlike_type"},
-    {"moe_latent_size", "other_parts"},
+    {"num_local_experts", "experts_unlike_type"}, {"num_experts", "experts_unlike_type"},  {"n_routed_experts", "experts_unlike_type"},
+    {"moe_latent_size", "other_parts"},           {"moe_num_experts", "own_expert_rules"},  // which stands above, too
 };
 static constexpr Unsupported kLatent{"kv_lora_rank", "latent_unlike_type"};
 
@@ -158,8 +160,9 @@ static bool is_harmless(const Json& config, std::string_view key) {
         return value != config.end() && value->is_number_integer() ? value->get<std::int64_t>() : -1;
     };
     if (key == "attn_type_list") return !says("attn_type_list", "0");
+    if (key != "moe_num_experts" || number("moe_num_experts") < 0 || number("moe_k") <= 0) return false;  // a list: those for pictures, too
     const std::int64_t last = number("moe_layer_end_index");
-    return key == "moe_num_experts" && number("moe_k") > 0 && (last < 0 || last + 1 == number("num_hidden_layers"));
+    return last < 0 || last + 1 == number("num_hidden_layers");
 }
 
 const Family* family_of(std::string_view type) {
@@ -174,19 +177,28 @@ std::vector<std::string_view> counted_as_full(const Json& config) {
     return found;
 }
 
-// OPT of 350 million alone: its embedding is narrower than its layers.
-static bool is_narrow(const std::string& type, const Json& config) {
+// Not what its type says: OPT of 350 million, whose embedding is narrower than its layers; DeepSeek-V2 without latent attention
+// (DeepSeek-OCR).
+static bool is_other(const std::string& type, const Json& config) {
+    if (const auto latent = config.find("use_mla"); latent != config.end() && *latent == false) return true;
     const auto width = config.find("word_embed_proj_dim"), hidden = config.find("hidden_size");
     return type == "opt" && width != config.end() && hidden != config.end() && *width != *hidden;
 }
 
 // Of a type with the layers of another one. The text part of a model that also sees has them: "qwen2_5_vl_text", "qwen3_vl_moe_text".
 static const Family* family_of_like(std::string type) {
-    if (type == "seed_oss") return family_of("qwen2");
-    if (type == "granite" || type == "ministral3") return family_of("llama");
-    const std::size_t vision = type.find("_vl");
-    if (vision == std::string::npos) return nullptr;
-    type.erase(vision, 3);
+    constexpr std::pair<std::string_view, std::string_view> kSame[] = {
+        {"seed_oss", "qwen2"},          {"granite", "llama"},        {"ministral3", "llama"},         {"exaone", "llama"},
+        {"internlm3", "llama"},         {"granitemoe", "mixtral"},   {"glm4v_text", "glm4"},          {"glm4v_moe_text", "glm4_moe"},
+        {"glm_moe_dsa", "deepseek_v3"}, {"deepseek_v2", "deepseek"}, {"deepseek_v32", "deepseek_v3"}, {"glm4_moe_lite", "deepseek_v3"}};
+    for (const auto& [one, like] : kSame)
+        if (type == one) return family_of(like);
+    for (const char* sees : {"_vl", "_omni"}) {
+        const std::size_t at = type.find(sees);
+        if (at == std::string::npos) continue;
+        type.erase(at, std::string_view(sees).size());
+        break;
+    }
     for (const char* part : {"_text", "_5"})
         if (const std::size_t at = type.find(part); at != std::string::npos) type.erase(at, std::string_view(part).size());
     return family_of(type);
@@ -219,7 +231,7 @@ static Recognised recognise_by_numbers(const std::string& type, const Json& conf
 
 Recognised recognise(const std::string& type, const Json& config) {
     const Family* family = family_of(type);
-    return family != nullptr && !is_narrow(type, config) ? Recognised{family, true, {}} : apart(recognise_by_numbers)(type, config);
+    return family != nullptr && !is_other(type, config) ? Recognised{family, true, {}} : apart(recognise_by_numbers)(type, config);
 }
 
 // Parts of the model_type of those that have an encoder alone (what has one beside a decoder says is_encoder_decoder), and of those with
@@ -262,7 +274,7 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
         if (is_set(config, one.key) && !apart(is_harmless)(config, one.key)) found.push_back(one);
     };
     if (const Unsupported whole = what_it_is(config); !whole.key.empty()) found.push_back(whole);
-    if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys), look);
+    if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys) - 1, look);
     if (!family.latent()) look(kLatent);
     for (const auto& [trait, one] : kMixerKeys)
         if (!family.has(trait)) look(one);

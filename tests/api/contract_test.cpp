@@ -74,7 +74,7 @@ constexpr Case kRare[] = {
                       {"tokens_per_second_per_gpu": 8192, "allocated_bytes": 42949672960}, {"tflops_per_gpu": 421, "reserved_gib": 42},
                       {"mfu": 0.43, "flop_convention": "full", "reserved_mib": 43008, "data_parallel": 32}, {"reserved_bytes": 45097156608}]})"},
     {"import_config", R"({"model_type": "qwen2_moe", "hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 24,
-                          "intermediate_size": 5632, "vocab_size": 151936, "qkv_bias": false, "mlp_only_layers": [0],
+                          "intermediate_size": 5632, "vocab_size": 151936, "qkv_bias": false, "mlp_only_layers": [1],
                           "use_sliding_window": true, "sliding_window": 4096, "max_window_layers": 12})"},
     {"import_config", R"({"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 4,
                           "intermediate_size": 11008, "vocab_size": 32000, "attention_bias": true, "mlp_bias": true,

@@ -156,7 +156,94 @@ TEST_CASE("recent types: which layers have experts") {
     CHECK(import(kinds).model->expert_layers == ExpertLayers{0, 0, 1, 1});
 }
 
+TEST_CASE("recent types: read by their own family, not by numbers alone") {
+    const auto reads = [](const char* config) {
+        const Import i = import(config);
+        CHECK(brief(i.problems) == "");
+        CHECK(i.assumed("model_type").is_null());
+        return i.parameters();
+    };
+    // 7.43 billion on the page of allenai/Olmo-Hybrid-7B: three layers of four have 30 heads of 96 and 192 values, their two matrices and
+    // four taps, the others no gate; transformers, models/olmo_hybrid/modular_olmo_hybrid.py
+    const std::int64_t linear = 3'840LL * (2 * (2'880 + 5'760) + 60 + 5'760) + 4 * 11'520 + 2 * 30 + 192,
+                       feed_forward = 3LL * 3'840 * 11'008;
+    const std::int64_t full = 4LL * 3'840 * 3'840 + 2 * 3'840, others = 65 * 3'840 + 2LL * 100'352 * 3'840;
+    CHECK(reads(R"({"model_type": "olmo_hybrid", "hidden_size": 3840, "intermediate_size": 11008, "num_attention_heads": 30,
+        "num_hidden_layers": 32, "vocab_size": 100352, "linear_num_key_heads": 30, "linear_num_value_heads": 30,
+        "linear_key_head_dim": 96, "linear_value_head_dim": 192, "linear_conv_kernel_dim": 4, "tie_word_embeddings": false})") ==
+          24 * linear + 8 * full + 32 * feed_forward + others);
+    // LGAI-EXAONE/EXAONE-4.0-32B; its pattern is a text
+    const char* const kExaone = R"({"model_type": "exaone4", "hidden_size": 5120, "intermediate_size": 27392, "num_hidden_layers": 64,
+        "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 102400, "sliding_window": 4096,
+        "sliding_window_pattern": "LLLG", "tie_word_embeddings": false})";
+    CHECK(reads(kExaone) == 32'003'216'384);
+    CHECK(windowed_share(*import(kExaone).model) == 0.75);
+    Json other = json(kExaone);
+    other["sliding_window_pattern"] = "LGLL";
+    CHECK(brief(import(other).problems) == "sliding_window_pattern type \"LGLL\" -> null");
+    // zai-org/GLM-4.1V-9B-Base and GLM-4.5V: the text parts are GLM-4-9B and GLM-4.5-Air
+    CHECK(reads(R"({"model_type": "glm4v", "tie_word_embeddings": false, "vision_config": {"depth": 24}, "text_config": {
+        "model_type": "glm4v_text", "hidden_size": 4096, "intermediate_size": 13696, "num_attention_heads": 32, "num_key_value_heads": 2,
+        "num_hidden_layers": 40, "vocab_size": 151552, "attention_bias": true}})") == 9'400'279'040);
+    CHECK(reads(R"({"model_type": "glm4v_moe", "tie_word_embeddings": false, "vision_config": {"depth": 24}, "text_config": {
+        "model_type": "glm4v_moe_text", "hidden_size": 4096, "intermediate_size": 10944, "moe_intermediate_size": 1408,
+        "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "num_hidden_layers": 46, "vocab_size": 151552,
+        "n_routed_experts": 128, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 1, "attention_bias": true,
+        "use_qk_norm": false, "n_group": 1, "topk_group": 1}})") == 106'852'251'264);
+    // deepseek-ai/DeepSeek-V3.2, without its indexer: as DeepSeek-V3
+    CHECK(reads(R"({"model_type": "deepseek_v32", "hidden_size": 7168, "intermediate_size": 18432, "kv_lora_rank": 512, "q_lora_rank": 1536,
+        "moe_intermediate_size": 2048, "n_group": 8, "n_routed_experts": 256, "n_shared_experts": 1, "num_attention_heads": 128,
+        "num_experts_per_tok": 8, "num_hidden_layers": 61, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+        "topk_group": 4, "vocab_size": 129280, "first_k_dense_replace": 3, "index_topk": 2048, "tie_word_embeddings": false})") ==
+          671'026'419'200);
+    // deepseek-ai/DeepSeek-OCR: of a DeepSeek-V2 by its type, with ordinary attention; twelve layers of ten heads of 128
+    const std::int64_t heads = 4LL * 1'280 * 1'280, expert = 3LL * 1'280 * 896;
+    CHECK(reads(R"({"model_type": "deepseek_vl_v2", "vision_config": {"width": 1024}, "language_config": {"model_type": "deepseek_v2",
+        "hidden_size": 1280, "intermediate_size": 6848, "moe_intermediate_size": 896, "num_hidden_layers": 12, "num_attention_heads": 10,
+        "num_key_value_heads": 10, "n_routed_experts": 64, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1,
+        "kv_lora_rank": null, "q_lora_rank": null, "qk_nope_head_dim": 0, "qk_rope_head_dim": 0, "v_head_dim": 0, "use_mla": false,
+        "vocab_size": 129280, "topk_method": "greedy"}})") ==
+          12 * heads + 3LL * 1'280 * 6'848 + 11 * (66 * expert + 64 * 1'280) + 25 * 1'280 + 2LL * 129'280 * 1'280);
+    // deepseek-ai/deepseek-moe-16b-base
+    CHECK(reads(R"({"model_type": "deepseek", "hidden_size": 2048, "intermediate_size": 10944, "moe_intermediate_size": 1408,
+        "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 16, "n_routed_experts": 64, "n_shared_experts": 2,
+        "num_experts_per_tok": 6, "first_k_dense_replace": 1, "vocab_size": 102400})") == 16'375'728'128);
+    // THUDM/glm-4-9b names its words and groups in its own way: without the biases of its queries, keys and values
+    CHECK(import(R"({"model_type": "chatglm", "hidden_size": 4096, "ffn_hidden_size": 13696, "num_layers": 40, "num_attention_heads": 32,
+        "multi_query_attention": true, "multi_query_group_num": 2, "padded_vocab_size": 151552})")
+              .parameters() == 9'399'951'360 - 40 * 4'608);
+}
+
+TEST_CASE("recent types: a text part within a part, and what stands beside it") {
+    // Qwen3-Omni-30B-A3B: the text part of its thinker is as Qwen3-30B-A3B, with 128 more words
+    const Import omni = import(R"({"model_type": "qwen3_omni_moe", "talker_config": {"model_type": "qwen3_omni_moe_talker"},
+        "thinker_config": {"audio_config": {}, "text_config": {"model_type": "qwen3_omni_moe_text", "hidden_size": 2048,
+            "intermediate_size": 768, "moe_intermediate_size": 768, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128,
+            "num_hidden_layers": 48, "vocab_size": 152064, "num_experts": 128, "num_experts_per_tok": 8}}})");
+    CHECK(omni.parameters() == 30'532'122'624 + 2 * 128 * 2'048);
+    const auto says_text_alone = [](const Import& i, const char* key) {
+        return std::any_of(i.report.assumed.begin(), i.report.assumed.end(), [&](const auto& one) {
+            return one.key == key && one.why.json().dump().find("import.text_alone") != std::string::npos;
+        });
+    };
+    CHECK((says_text_alone(omni, "thinker_config") && says_text_alone(omni, "talker_config")));
+    const char* const kPhi = R"({"model_type": "phi4mm", "hidden_size": 3072, "intermediate_size": 8192, "num_attention_heads": 24,
+        "num_key_value_heads": 8, "num_hidden_layers": 32, "vocab_size": 200064, "tie_word_embeddings": true,
+        "audio_processor": {"name": "cascades"}, "img_processor": null, "vision_config": null})";
+    CHECK(import(kPhi).parameters() == 3'836'021'760);  // microsoft/Phi-4-mini-instruct
+    CHECK(says_text_alone(import(kPhi), "audio_processor"));
+    CHECK_FALSE(says_text_alone(import(kPhi), "vision_config"));
+    // Llama 3.2 11B Vision: layers that attend to a picture are told as counted like the others
+    CHECK(import(R"({"model_type": "mllama", "text_config": {"model_type": "mllama_text_model", "hidden_size": 4096,
+        "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 40, "vocab_size": 128256,
+        "cross_attention_layers": [3, 8, 13, 18, 23, 28, 33, 38]}})")
+              .report.assumed.size() >= 2);
+}
+
 TEST_CASE("recent types: refused by what they have") {
+    // experts for pictures, too
+    CHECK(refusals(R"({"model_type": "ernie4_5_moe_vl", "hidden_size": 2560, "moe_num_experts": [64, 64], "moe_k": 6,
+        "moe_layer_end_index": [29, 28]})") == "moe_num_experts problem.unsupported.own_expert_rules");
     CHECK(refusals(R"({"model_type": "gemma4", "text_config": {"model_type": "gemma4_text", "global_head_dim": 512,
         "hidden_size_per_layer_input": 0}})") == "text_config.global_head_dim problem.unsupported.mixed_attention");
     CHECK(refusals(R"({"model_type": "gemma3n", "text_config": {"model_type": "gemma3n_text", "intermediate_size": [16384, 8192],
