@@ -37,7 +37,7 @@ struct QuantityText {
 const QuantityText& text(Quantity quantity);
 
 // Who printed it.
-enum class Printer { pytorch, megatron, bridge, nemo, torchtitan, nanotron, neox, deepspeed, trainer, nvidia_smi, count };
+enum class Printer { pytorch, megatron, bridge, nemo, torchtitan, nanotron, neox, deepspeed, trainer, nvidia_smi, other, count };
 std::string_view id_of(Printer printer);
 
 struct PrintedNumber {

@@ -1,4 +1,4 @@
-// PyTorch's message that memory has run out, in its wordings since 1.8: of CUDACachingAllocator.cpp, and of HIP.
+// PyTorch's message that memory has run out, in its wordings since 1.8: of CUDACachingAllocator.cpp, and of HIP; and XLA's.
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -15,6 +15,7 @@ class Death {
     Death(std::string_view message, OutOfMemory& said, PrintedRun& run) : message_(message), said_(said), run_(run) {}
     void read() {
         take(Quantity::tried, said_.tried, size_after(message_, "Tried to allocate"));
+        take(Quantity::tried, said_.tried, size_after(message_, "while trying to allocate"));
         take(Quantity::capacity, said_.capacity, size_before(message_, " total capacity"));
         take(Quantity::capacity, said_.capacity, size_after(message_, "has a total capacity of"));
         take(Quantity::capacity, said_.capacity, size_after(message_, "has a total capacty of"));  // as 2.1 spells it
@@ -75,8 +76,9 @@ bool begins_message(std::string_view text) {
 void DeathReader::read(const PrintedLines& line, PrintedRun& run) {
     constexpr int kMoreLines = 4;
     constexpr std::size_t kLongestMessage = 4'000;
-    const std::size_t at = line.text.find("out of memory");
-    if (at != std::string_view::npos && begins_message(line.text)) {
+    std::size_t at = line.text.find("out of memory");
+    if (at == std::string_view::npos) at = line.text.find("Out of memory while trying to allocate");
+    if (at != std::string_view::npos && (line.text[at] == 'O' || begins_message(line.text))) {
         finish(run);
         message_ = line.text.substr(at);
         line_ = line.number;

@@ -127,7 +127,8 @@ MaybePrinted number_after(std::string_view text, std::string_view key, double th
     return first_after(text, key, [&](std::string_view rest) -> MaybePrinted {
         MaybePrinted number = number_at(rest);
         if (!number || thousand == 0 || rest.size() == number->written.size()) return number;
-        const std::size_t power = std::string_view("KMBT").find(rest[number->written.size()]);
+        const char unit = rest[number->written.size()];
+        const std::size_t power = std::string_view("KMBT").find(unit == 'G' ? 'B' : unit);
         if (power == std::string_view::npos) return number;
         for (std::size_t i = 0; i <= power; ++i) number->value *= thousand;
         number->written = rest.substr(0, number->written.size() + 1);

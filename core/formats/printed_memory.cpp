@@ -1,5 +1,5 @@
 // Lines that say what memory was held: Megatron-LM's report of memory, DeepSpeed's see_memory_usage, torch.cuda.memory_summary(),
-// torchtitan's lines of a step, nvidia-smi.
+// torchtitan's lines of a step, nvidia-smi; and the words of those that count in one unit throughout.
 #include <algorithm>
 
 #include "base/bytes.h"
@@ -167,6 +167,37 @@ bool smi_values(Memory& memory, std::string_view text, SmiColumns& columns) {
     return true;
 }
 
+// Words with a number behind them: what they say, in what unit.
+struct MemoryWord {
+    std::string_view key;
+    Quantity quantity;
+    Printer printer;
+    double unit;
+};
+constexpr MemoryWord kMemoryWords[] = {
+    {"'memory(GiB)'", Quantity::max_reserved, Printer::trainer, kGibi},                   // ms-swift, get_max_reserved_memory()
+    {"memory/max_allocated (GiB)", Quantity::max_allocated, Printer::trainer, kGibi},     // Axolotl, core/trainers/base.py
+    {"memory/max_mem_allocated(gib)", Quantity::max_allocated, Printer::trainer, kGibi},  // before
+    {"Peak reserved memory =", Quantity::max_reserved, Printer::trainer, kGibi},          // Unsloth's notebooks
+    {"perf/max_memory_allocated_gb", Quantity::max_allocated, Printer::other, kGibi},     // verl, workers/actor
+    {"perf/max_memory_reserved_gb", Quantity::max_reserved, Printer::other, kGibi},
+    {"perf/max_memory_allocated_gb:np.float64(", Quantity::max_allocated, Printer::other, kGibi},
+    {"perf/max_memory_reserved_gb:np.float64(", Quantity::max_reserved, Printer::other, kGibi},
+    {"peak_memory_alloc:", Quantity::max_allocated, Printer::other, kGibi},  // torchtune, get_memory_stats()
+    {"peak_memory_reserved:", Quantity::max_reserved, Printer::other, kGibi},
+    {"memory/peak_allocated_mem:", Quantity::max_allocated, Printer::other, 1e9},  // Composer, MemoryMonitor
+    {"memory/peak_reserved_mem:", Quantity::max_reserved, Printer::other, 1e9},
+    {"Memory used:", Quantity::max_allocated, Printer::other, 1e9},  // LitGPT, finetune/lora.py
+};
+bool word_memory(Memory& memory, std::string_view text) {
+    const std::size_t before = memory.run_.numbers.size();
+    if (text.find("emory") == std::string_view::npos) return false;
+    for (const MemoryWord& word : kMemoryWords)
+        if (word.key != "Memory used:" || text.starts_with(word.key))
+            memory.add(word.quantity, word.printer, number_after(text, word.key), -1, word.unit);
+    return memory.run_.numbers.size() > before;
+}
+
 }  // namespace
 
 void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
@@ -176,6 +207,7 @@ void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
     if (has(text, "heoretical memory footprints")) return theoretical_memory(memory, text);
     if (has(text, "Max_MA") || has(text, "MemAllocated")) return deepspeed_memory(memory, text);
     if (has(text, "cuda_max_memory_reserved")) return nanotron_memory(memory, text);
+    if (word_memory(memory, text)) return;
     if (has(text, "CUDA memory summary")) {
         device_ = rank_after(text, "device ID");
         return;

@@ -1,6 +1,7 @@
 // Lines that say how long a step took. The wordings are those of the programs' own sources: training_log of Megatron-LM and its children,
-// torchtitan's MetricsProcessor, nanotron's log of a step, DeepSpeed's ThroughputTimer, the progress bar of NeMo, the Trainer of
-// Transformers.
+// torchtitan's MetricsProcessor, nanotron's log of a step, DeepSpeed's ThroughputTimer and its pipeline, the progress bar of NeMo, the
+// Trainer of Transformers and ms-swift's words in it, MaxText's metric_logger.py, Composer's SpeedMonitor, torchtune's metric_logging.py,
+// OLMo-core's speed_monitor.py.
 #include "formats/printed.h"
 #include "formats/printed_line.h"
 
@@ -96,6 +97,57 @@ PrintedStep trainer_step(std::string_view line) {
     return step;
 }
 
+// "steps: 10 loss: 2.3412 iter time (s): 4.961 samples/sec: 12.900" of DeepSpeed's pipeline
+PrintedStep pipeline_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::deepspeed};
+    step.seconds = value_after(line, "iter time (s)");
+    step.samples_per_s = value_after(line, "samples/sec");
+    step.iteration = iteration_after(line, "steps:");
+    return step;
+}
+
+// "'train_speed(iter/s)': 0.102, …, 'global_step/max_steps': '20/2000'", later "(s/it)" too: over all steps so far
+PrintedStep swift_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::trainer, .whole_run = true};
+    step.seconds = value_after(line, "train_speed(s/it)");
+    const double rate = value_after(line, "train_speed(iter/s)");
+    if (rate > 0) step.seconds = 1 / rate;
+    step.iteration = iteration_after(line, "global_step/max_steps");
+    return step;
+}
+
+// "completed step: 12, seconds: 4.231, TFLOP/s/device: 412.3, Tokens/s/device: 7744.1, …"
+PrintedStep maxtext_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other};
+    step.seconds = value_after(line, " seconds:");
+    step.flop_per_s_per_gpu = kTera * value_after(line, "TFLOP/s/device");
+    step.tokens_per_s_per_gpu = value_after(line, "Tokens/s/device");
+    step.iteration = iteration_after(line, "completed step");
+    return step;
+}
+
+// "Train throughput/batches_per_sec: 0.1850", each metric in a line of its own
+PrintedStep composer_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other};
+    const double rate = value_after(line, "throughput/batches_per_sec");
+    if (rate > 0) step.seconds = 1 / rate;
+    return step;
+}
+
+// "Step 20 | loss:1.0452 lr:0.0003 tokens_per_second_per_gpu:1821.2 peak_memory_active:61.2 …" of torchtune;
+// "throughput/device/TPS=9,712" of OLMo-core
+PrintedStep tune_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other};
+    step.tokens_per_s_per_gpu = value_after(line, "tokens_per_second_per_gpu:");
+    step.iteration = iteration_after(line, "Step ");
+    return step;
+}
+PrintedStep olmo_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other};
+    step.tokens_per_s_per_gpu = value_after(line, "throughput/device/TPS=");
+    return step;
+}
+
 struct Wording {
     std::string_view has;
     PrintedStep (*read)(std::string_view line);
@@ -107,6 +159,12 @@ constexpr Wording kWordings[] = {
     {"train_step_timing in s", nemo_step},
     {"SamplesPerSec", deepspeed_step},
     {"train_runtime", trainer_step},
+    {"train_speed(", swift_step},
+    {"iter time (s)", pipeline_step},
+    {"completed step:", maxtext_step},
+    {"throughput/batches_per_sec", composer_step},
+    {"tokens_per_second_per_gpu:", tune_step},
+    {"throughput/device/TPS=", olmo_step},
     {"Step Time :", bridge_step},
     {" wps:", torchtitan_step},
     {" tps:", torchtitan_step},

@@ -151,3 +151,32 @@ TEST_CASE("what nvidia-smi shows is told in words, and beside what is counted fo
     CHECK(ids(read(text + "[Rank 0] (after 10 iterations) memory (MB) | allocated: 1.5 | max allocated: 2.5\n", counted)) ==
           "read_run.verdict.allocated ");
 }
+
+// The words are those of the sources that printed_steps.cpp and printed_memory.cpp name; the numbers are our own.
+TEST_CASE("logs of programs that print one number a word") {
+    const Json titan_like = read("completed step: 3, seconds: 4.5, TFLOP/s/device: 400.25, Tokens/s/device: 7000.5, loss: 8.1\n");
+    CHECK(median(titan_like, "step_seconds") == 4.5);
+    CHECK(median(titan_like, "flop_per_s_per_gpu") == 400.25e12);
+    const Json composer = read("\t Train memory/peak_reserved_mem: 30.5\n\t Train throughput/batches_per_sec: 0.25\n");
+    CHECK(median(composer, "step_seconds") == 4);
+    CHECK(value(composer, "max_reserved") == 30.5e9);
+    const Json swift = read("{'loss': 1.02, 'memory(GiB)': 61.5, 'train_speed(iter/s)': 0.125, 'global_step/max_steps': '20/2000'}\n");
+    CHECK(median(swift, "step_seconds") == 8);
+    CHECK(value(swift, "max_reserved") == 61.5 * kGibi);
+    CHECK(says(swift["notes"], "read_run.note.whole_run"));
+    CHECK(value(read("{'loss': '0.7', 'memory/max_allocated (GiB)': '2.5', 'epoch': '0.1'}\n"), "max_allocated") == 2.5 * kGibi);
+    const Json verl =
+        read("step:12 - perf/max_memory_allocated_gb:54.5 - perf/max_memory_reserved_gb:np.float64(70.25) - timing_s/step:9\n");
+    CHECK(numbers(verl) == "max_allocated 54.5 1 -; max_reserved 70.25 1 -; ");
+    const Json tune = read("Step 20 | loss:1.0 lr:3e-4 tokens_per_second_per_gpu:1800.5 peak_memory_alloc:60.5 peak_memory_reserved:66\n");
+    CHECK(median(tune, "tokens_per_s_per_gpu") == 1800.5);
+    CHECK(value(tune, "max_reserved") == 66 * kGibi);
+    CHECK(median(read("    throughput/device/TPS=9,712\n    throughput/device/TPS (actual avg)=9,000\n"), "tokens_per_s_per_gpu") == 9712);
+    CHECK(median(read("steps: 10 loss: 2.3 iter time (s): 4.5 samples/sec: 12.9\n"), "step_seconds") == 4.5);
+    CHECK(value(read("Memory used: 21.5 GB\n"), "max_allocated") == 21.5e9);
+    CHECK(value(read("Peak reserved memory = 9.25 GB.\n"), "max_reserved") == 9.25 * kGibi);
+    CHECK(value(read("iteration: 2 / 9 | elapsed_time_per_iteration_ms: 3.12K | cuda_max_memory_reserved: 59.5G\n"), "max_reserved") ==
+          59.5e9);
+    const Json xla = read("XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 25769803776 bytes.\n");
+    CHECK(value(xla, "tried") == 25769803776.0);
+}
