@@ -24,7 +24,7 @@ constexpr TrainerCall kTrainerCalls[] = {
     {"TrainingArguments"}, {"Seq2SeqTrainingArguments"}, {"UnslothTrainingArguments"}, {"SFTConfig", true}};
 constexpr std::string_view kPlainTrainers[] = {"Trainer", "SFTTrainer", "UnslothTrainer", "Seq2SeqTrainer"};
 // Of what a trainer is given besides: TRL before 0.13; a model by its name; another optimizer, which no reader knows.
-constexpr std::string_view kOfTrainer[] = {"max_seq_length", "packing", "model", "optimizers", "optimizer_cls_and_kwargs"};
+constexpr std::string_view kOfTrainer[] = {"max_seq_length", "max_length", "packing", "model", "optimizers", "optimizer_cls_and_kwargs"};
 constexpr std::string_view kLengths[] = {"max_seq_length", "max_length", "model_max_length"};
 // Of SFTTrainer before its own configuration had them (TRL 0.13), which computed layers again only where it was told.
 constexpr std::string_view kOfOldTrl[] = {"max_seq_length", "dataset_text_field", "packing"};

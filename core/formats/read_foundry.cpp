@@ -203,6 +203,8 @@ void read_foundry(Import& in) {
     for (Entry& entry : in.entries)  // of what is not counted it is not said that it changes nothing
         if (matches("fsdp_config.device_mesh*", entry.key) || (matches("model.config_overrides*", entry.key) && !keeps_sizes(entry.key)))
             entry.fate = Fate::unknown;
+    if (const Entry* const micro = in.last("device_train_microbatch_size"); micro != nullptr && micro->value == Json("auto"))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "device_train_microbatch_size: auto"));  // halved until it fits
     drop_auto(in);
     const auto name = in.text("model.name", "model");
     if (name == "mpt_causal_lm")

@@ -1,5 +1,5 @@
 // Programs whose files look like those of others, by what is their own: torchtune without an optimizer (recipes/configs, generation and the
-// like), OLMo (configs/official), OLMo-core (src/scripts), Levanter (config), NeMo RL (examples/configs), NeMo
+// like), OLMo (configs/official), OLMo-core (src/scripts), Levanter (config), NeMo
 // Automodel (examples), PaddleNLP (llm/config).
 #include "formats/read_others.h"
 
@@ -27,7 +27,6 @@ const OtherProgram kOtherPrograms[] = {
     {"torchtune", {}, 1, "*_component_", "torchtune."},
     {"OLMo-core", {}, 1, "*_CLASS_", "olmo_core."},
     {"NeMo Automodel", {}, 1, "*_target_", "nemo_automodel."},
-    {"NeMo RL", {"policy.megatron_cfg.*", "policy.dtensor_cfg.*", "policy.train_global_batch_size"}, 2},
     {"OLMo", {"model.d_model", "model.embedding_size", "model.max_sequence_length", "model.mlp_ratio", "model.mlp_hidden_size"}, 3},
     {"Levanter",
      {"trainer.mp", "trainer.train_batch_size", "trainer.tensor_parallel_axes", "trainer.fsdp_axis", "trainer.per_device_parallelism"},

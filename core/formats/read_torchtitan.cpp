@@ -190,6 +190,16 @@ void read_zero(Import& in) {
     }
 }
 
+// torchforge (apps/): the trainer is an actor of so many processes on so many hosts.
+void read_actor(Import& in) {
+    const auto each = in.whole({"actors.trainer.procs", "processes.procs"}, "gpus");
+    const auto hosts = in.whole({"actors.trainer.hosts", "processes.hosts"}, "gpus");
+    if (!each || *each <= 0 || *each > 1'000 || hosts.value_or(1) <= 0 || hosts.value_or(1) > 1'000) return;
+    in.job["gpus"] = *each * hosts.value_or(1);
+    if (hosts.value_or(1) > 1) in.job["gpus_per_node"] = *each;
+    in.mark_all({"actors.*", "processes.*", "services.*", "provisioner.*", "metric_logging.*", "model_name", "data.*"}, Fate::no_number);
+}
+
 // All of them said: the product is how many GPUs the program starts on.
 void read_gpus(Import& in) {
     constexpr std::int64_t kMost = 1'048'576;
@@ -294,6 +304,7 @@ void read_torchtitan(Import& in) {
         in.notes.emplace_back("import_plan.note.recipe");
     read_model_name(in);
     read_zero(in);
+    read_actor(in);
     read_gpus(in);
     if (!elsewhere) check_experts(in);
     read_torchtitan_batch(in);

@@ -15,6 +15,7 @@ static constexpr FormatReader kReaders[] = {
     {"torchtune", "torchtune", torchtune_likeness, read_torchtune},
     {"litgpt", "LitGPT", litgpt_likeness, read_litgpt},
     {"verl", "verl", verl_likeness, read_verl},
+    {"nemo-rl", "NeMo RL", nemo_rl_likeness, read_nemo_rl},
     {"nanotron", "", nanotron_likeness, read_nanotron},
     {"torchtitan", "", torchtitan_likeness, read_torchtitan},
     {"gpt-neox", "GPT-NeoX", neox_likeness, read_neox},

@@ -57,6 +57,8 @@ void read_torchtune(Import& import);
 bool trains_with_tune(std::string_view recipe);
 int verl_likeness(const std::vector<Entry>& entries);
 void read_verl(Import& import);
+int nemo_rl_likeness(const std::vector<Entry>& entries);
+void read_nemo_rl(Import& import);
 int litgpt_likeness(const std::vector<Entry>& entries);
 void read_litgpt(Import& import);
 

@@ -900,6 +900,7 @@ export type ImportFormat =
     | 'torchtune'
     | 'litgpt'
     | 'verl'
+    | 'nemo-rl'
     | 'megatron-deepspeed';
 
 // One start of the program.
@@ -1013,7 +1014,8 @@ export type RunPrinter =
     | 'gpt-neox'
     | 'deepspeed'
     | 'trainer'
-    | 'nvidia-smi';
+    | 'nvidia-smi'
+    | 'other';
 
 // What a number was read as.
 export type MemoryQuantity =
