@@ -190,9 +190,10 @@ class Reader {
                 full.substr(before == std::string::npos ? 0 : before + 1, cut - (before == std::string::npos ? 0 : before + 1)), token.line,
                 full);
         }
-        if (const std::size_t at = last.find("Config");
-            at != std::string::npos && at > 0 && at + 6 < last.size() && std::isdigit(static_cast<unsigned char>(last[at + 6])) != 0)
-            add("recipe_model", last.substr(0, at) + last.substr(at + 6), token.line, full);
+        for (const std::string_view word : {"Config", "ModelProvider"})  // of NeMo 2, of Megatron-Bridge
+            if (const std::size_t at = last.find(word), end = at + word.size();
+                at != std::string::npos && at > 0 && end < last.size() && std::isdigit(static_cast<unsigned char>(last[end])) != 0)
+                add("recipe_model", last.substr(0, at) + last.substr(end), token.line, full);
         if (last == "from_hf_pretrained" && sign(at_ + 1, "(")) {
             std::size_t end = at_ + 2;
             auto path = literal(end);
@@ -207,8 +208,7 @@ class Reader {
             add("peft", last == "DoRA" ? "dora" : last == "QLoRA" ? "qlora" : "lora", token.line, full);
     }
 
-    // A recipe that is called, and is not part of the text: "llama3_8b_pretrain_config()". NeMo's fine-tuning recipes and
-    // Megatron-Bridge's "..._peft_config" train by LoRA where nothing else is said.
+    // A recipe that is called and stands elsewhere. NeMo's for fine-tuning and Bridge's "..._peft_config" train by LoRA by default.
     void note_recipe(const Token& token, const std::string& called) {
         if (!sign(at_ + 1, "(")) return;
         if (functions_.contains(token.value)) return add(std::string(kCall), token.value, token.line, "");

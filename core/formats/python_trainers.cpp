@@ -77,9 +77,16 @@ class TrainerFinder {
                                        [&](const TrainerCall& one) { return calls_at(tokens_, at, one.name); });
         Trainer made;
         made.way = way_of(tokens_, at, "Config");
-        if (row == std::end(kTrainerCalls) && made.way.empty()) return std::nullopt;
-        reader_.arguments(at + 1, made.entries);
-        if (made.entries.empty() || left_out(tokens_, at + 1, made.entries)) return std::nullopt;
+        std::size_t call = at + 1;
+        if (row == std::end(kTrainerCalls) && made.way.empty()) {
+            if (!has_sign_at(tokens_, call, "[")) return std::nullopt;
+            call = behind_bracket(tokens_, call);
+            if (!has_sign_at(tokens_, call, "(")) return std::nullopt;
+            made.way = way_in(tokens_[at].value);
+        }
+        reader_.arguments(call, made.entries);
+        if (made.entries.empty() || left_out(tokens_, call, made.entries)) return std::nullopt;
+        if (call != at + 1 && !has_key(made.entries, "per_device_train_batch_size")) return std::nullopt;
         add_changes(given_name(tokens_, at), tokens_[at].line, all_, made.entries);
         for (Entry& one : made.entries) {
             if (one.key.starts_with(kOfModel)) one.key.erase(0, kOfModel.size());
@@ -93,6 +100,18 @@ class TrainerFinder {
         if (row != std::end(kTrainerCalls) && row->trl && !says)
             made.entries.push_back({"gradient_checkpointing", name, true, tokens_[at].line});
         return made;
+    }
+
+    // Which one "kinds[args.kind](...)" calls, a dictionary of such classes says: a way of its own among them is said.
+    std::string way_in(const std::string& dictionary) const {
+        for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+            if (tokens_[i].value != dictionary || !has_sign_at(tokens_, i + 1, "=") || !has_sign_at(tokens_, i + 2, "{")) continue;
+            for (std::size_t one = i + 3, end = behind_bracket(tokens_, i + 2); one < end; ++one) {
+                const std::string name = tokens_[one].kind == PythonToken::name ? last_part(tokens_[one].value) : "";
+                if (name.ends_with("Config") && trains_otherwise(name.substr(0, name.size() - 6))) return name;
+            }
+        }
+        return "";
     }
 
     // What the trainers themselves are given; the way of one that takes plain arguments is its own.

@@ -268,6 +268,36 @@ static void read_factory_part(Import& in) {
     if (resumed && !in.on("create_new_adapter", "")) note_file(in, "adapter_name_or_path");
 }
 
+// On Megatron Core (mcore_adapter/training_args.py of alibaba/ROLL 1bc12057), which USE_MCA switches on outside of the file: its degrees
+// tell. The batch is the Trainer's; layers are computed again only where Megatron's own argument says it.
+static void read_factory_on_megatron(Import& in) {
+    if (const auto granularity = in.text("recompute_granularity", "recompute"); granularity == "full" && !in.has("recompute_method"))
+        in.entries.push_back({"recompute_method", "", "uniform"}), in.entries.push_back({"recompute_num_layers", "", 1});
+    const std::pair<const char*, Json> kUnsaid[] = {{"tensor_model_parallel_size", 1},
+                                                    {"pipeline_model_parallel_size", 1},
+                                                    {"context_parallel_size", 1},
+                                                    {"expert_model_parallel_size", 1},
+                                                    {"expert_tensor_parallel_size", 1},
+                                                    {"sequence_parallel", false},
+                                                    {"overlap_grad_reduce", false},
+                                                    {"overlap_param_gather", false},
+                                                    {"use_distributed_optimizer", false},
+                                                    {"optimizer_cpu_offload", false},
+                                                    {"accumulate_allreduce_grads_in_fp32", in.on("bf16", "gradients_in_fp32")}};
+    for (const auto& [key, value] : kUnsaid)
+        if (in.last(key) == nullptr) in.entries.push_back({key, "", value});
+    for (const auto& [key, field] :
+         {std::pair{"micro_batch_size", "micro_batch"}, {"global_batch_size", "global_batch"}, {"seq_length", "sequence_length"}})
+        if (in.job.contains(field)) in.entries.push_back({key, "", in.job[field]});
+    for (const char* field : {"framework", "zero", "recompute"}) in.job.erase(field);
+    read_megatron(in, {.silent = true, .offload_fraction = 0, .needs_precision = false});
+    std::erase_if(in.notes,
+                  [](const Text& note) { return note.id() == "import_plan.note.recipe" || note.id() == "import_plan.note.no_model"; });
+    if (!in.job.contains("recompute") && !in.hangs("recompute")) in.job["recompute"] = "none";
+    in.partial = false;
+    in.asked.clear();
+}
+
 void read_llama_factory(Import& in) {
     in.mark_all(kQuietOfFactory, Fate::no_number);
     take_named_model(in, "model_name_or_path");
@@ -278,7 +308,6 @@ void read_llama_factory(Import& in) {
     in.set("virtual_stages", in.whole("virtual_pipeline_model_parallel_size", "virtual_stages"));
     in.set("context_parallel", in.whole({"context_parallel_size", "sequence_parallel_size"}, "context_parallel"));
     fill_transformers(in);
-    if (in.on("use_mca", "framework")) in.job.erase("framework");  // Megatron Core, which the page takes unless it is told
     in.ask("gpus");
     read_copies_batch(in, {"per_device_train_batch_size", "gradient_accumulation_steps", "train_batch_size"});
     read_factory_zero(in);
@@ -289,6 +318,7 @@ void read_llama_factory(Import& in) {
     read_trainer_types(in);
     read_trainer_optimizer(in, "optim");
     read_factory_part(in);
+    if (in.on("use_mca", "framework") || count_like(in.entries, {"*_model_parallel_size"}) > 0) read_factory_on_megatron(in);
     if (!leave_to_file(in)) refuse_without(in, "LLaMA-Factory", "model_name_or_path");
     ask_rest(in);
 }

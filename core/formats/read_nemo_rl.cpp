@@ -16,7 +16,8 @@ namespace fourfold {
 namespace {
 
 constexpr std::string_view kOnMegatron = "policy.megatron_cfg.enabled", kPolicyBatch = "policy.train_global_batch_size",
-                           kPolicyMicro = "policy.train_micro_batch_size", kTorch = "policy.dtensor_cfg.";
+                           kPolicyMicro = "policy.train_micro_batch_size", kTorch = "policy.dtensor_cfg.",
+                           kAutomodel = "policy.automodel_cfg.";
 
 // Its sections, and what they are called here.
 constexpr std::pair<std::string_view, std::string_view> kNemoSections[] = {{"policy.megatron_cfg.optimizer.", ""},
@@ -78,7 +79,10 @@ void read_on_megatron(Import& in) {
         read_adapters(in, {"peft.dim", "peft.target_modules", "peft.dropout", "", lora_all, 8});
     read_megatron(in, {.silent = true, .needs_precision = false});
     if (in.has("grad_reduce_in_fp32")) in.job["gradients_in_fp32"] = in.on("grad_reduce_in_fp32", "gradients_in_fp32");
-    std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.no_model"; });
+    in.partial = in.has("defaults");
+    std::erase_if(in.notes, [&](const Text& note) {
+        return note.id() == "import_plan.note.no_model" || (note.id() == "import_plan.note.recipe" && !in.partial);
+    });
 }
 
 // models/policy/workers/dtensor_policy_worker.py: weights in fp32, sharded by FSDP2, with bf16 for the work and fp32 for sums.
@@ -106,12 +110,14 @@ void read_on_torch(Import& in) {
 }  // namespace
 
 int nemo_rl_likeness(const std::vector<Entry>& entries) {
-    const int found = count_like(
-        entries, {"policy.megatron_cfg.*", "policy.dtensor_cfg.*", kPolicyBatch, kPolicyMicro, "policy.max_total_sequence_length"});
+    const int found = count_like(entries, {"policy.megatron_cfg.*", "policy.dtensor_cfg.*", "policy.automodel_cfg.*", kPolicyBatch,
+                                           kPolicyMicro, "policy.max_total_sequence_length"});
     return found > 1 ? found : 0;
 }
 
 void read_nemo_rl(Import& in) {
+    for (Entry& entry : in.entries)  // the newer name
+        if (entry.key.starts_with(kAutomodel)) entry.key = joined({kTorch, std::string_view(entry.key).substr(kAutomodel.size())});
     const bool megatron = in.on(kOnMegatron, "framework");
     if (!megatron && in.has(kOnMegatron)) in.mark_all({"policy.megatron_cfg.*"}, Fate::no_number);
     if (megatron) in.mark_all({"policy.dtensor_cfg.*"}, Fate::no_number);
@@ -150,6 +156,8 @@ void read_nemo_rl(Import& in) {
                  "env_vars*",
                  "fp8_cfg*",
                  "converter_type",
+                 "pipeline_dtype",
+                 "average_in_collective",
                  "defer_fp32_logits",
                  "empty_unused_memory_level",
                  "freeze_moe_router",

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "formats/read_jobs.h"
+#include "formats/read_megatron.h"
 #include "formats/readers.h"
 #include "formats/shell_files.h"
 #include "formats/wrapped.h"
@@ -140,6 +141,12 @@ static bool unwrap_trainer(std::vector<Entry>& entries) {
     return true;
 }
 
+// The Trainer's arguments in a file (TRL, alignment-handbook): what divides the weights is said to "accelerate launch".
+static void note_launcher(Import& in) {
+    const bool usual = in.job.value("zero", "") == "none" && !is_said(in, "zero") && in.job.value("gpus", 0) != 1;
+    if (usual && in.notes.empty()) in.notes.push_back(Text("import_plan.note.file").with("file", "accelerate launch --config_file"));
+}
+
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set) {
     const bool trial = unwrap_trial(entries);
     unwrap_wandb(entries);
@@ -160,6 +167,7 @@ std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const Name
         if (trial) settle_trial(job.in);
         reader->read(job.in);
         if (trial) leave_files(job.in);
+        if (reader->id == "transformers") note_launcher(job.in);
         read.jobs.push_back(std::move(job));
     }
     return read;

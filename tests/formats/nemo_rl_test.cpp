@@ -77,3 +77,12 @@ TEST_CASE("a micro-batch that Composer finds itself, and a length that DPOTraine
         "trainer = DPOTrainer(model, args=args, max_length=longest, max_prompt_length=512, beta=0.1)\ntrainer.train()\n");
     CHECK(some(dpo, {"sequence_length", "micro_batch"}) == "sequence_length=1536 micro_batch=1");
 }
+
+TEST_CASE("NeMo RL: the newer name of the part on PyTorch, and a file that stands on nothing") {
+    const Json job = first_of(
+        "policy.model_name = \"meta-llama/Llama-3.1-8B\"\npolicy.train_global_batch_size = 64\npolicy.train_micro_batch_size = 1\n"
+        "policy.max_total_sequence_length = 4096\npolicy.automodel_cfg.context_parallel_size = 2\n"
+        "policy.automodel_cfg.expert_parallel_size = 1\ncluster.gpus_per_node = 8\ncluster.num_nodes = 1\n");
+    CHECK(some(job, {"context_parallel", "zero", "gpus"}) == R"(context_parallel=2 zero="weights" gpus=8)");
+    CHECK(job["partial"] == false);
+}

@@ -1,0 +1,57 @@
+// What is said beside a recipe: LLaMA-Factory on Megatron Core, the launcher of TRL, a class out of a dictionary, Bridge's providers.
+#include <doctest/doctest.h>
+
+#include "settings.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+TEST_CASE("LLaMA-Factory on Megatron Core: its degrees tell, and Megatron's arguments count") {
+    const std::string text =
+        "model_name_or_path = \"Qwen/Qwen3-30B-A3B\"\nstage = \"sft\"\nfinetuning_type = \"full\"\ncutoff_len = 4096\n"
+        "per_device_train_batch_size = 2\ngradient_accumulation_steps = 8\nbf16 = true\ntensor_model_parallel_size = 2\n"
+        "sequence_parallel = true\npipeline_model_parallel_size = 4\nexpert_model_parallel_size = 2\nuse_distributed_optimizer = true\n"
+        "overlap_grad_reduce = true\noverlap_param_gather = true\nmoe_grouped_gemm = true\n";
+    const Json job = first_of(text + "recompute_granularity = \"full\"\n", {{"gpus", "16"}});
+    CHECK(some(job,
+               {"framework", "tensor_parallel", "pipeline_parallel", "expert_parallel", "expert_tensor_parallel", "sequence_parallel"}) ==
+          "framework=? tensor_parallel=2 pipeline_parallel=4 expert_parallel=2 expert_tensor_parallel=1 sequence_parallel=true");
+    CHECK(
+        some(job, {"micro_batch", "global_batch", "zero", "recompute", "overlap_gradients", "overlap_parameters", "gradients_in_fp32"}) ==
+        R"(micro_batch=2 global_batch=32 zero="optimizer" recompute="full" overlap_gradients=true overlap_parameters=true gradients_in_fp32=true)");
+    CHECK(some(first_of(text), {"recompute", "gpus"}) == R"(recompute="none" gpus=?)");
+    CHECK(first_of(text)["asked"] == Json{"gpus"});
+}
+
+TEST_CASE("TRL's arguments in a file leave the shards to the launcher, and it is said") {
+    const std::string text =
+        "model_name_or_path = \"meta-llama/Llama-3.1-8B\"\nbf16 = true\ngradient_accumulation_steps = 4\n"
+        "per_device_train_batch_size = 1\nmax_seq_length = 8192\ngradient_checkpointing = true\n";
+    CHECK(ids(first_of(text)["notes"]) == "import_plan.note.file");
+    CHECK(ids(first_of(text + "fsdp = \"full_shard auto_wrap\"\n")["notes"]) == "");
+}
+
+TEST_CASE("a configuration's class out of a dictionary") {
+    const Json job = first_of_script(
+        "from trl import DPOConfig, DPOTrainer, KTOConfig\nkinds = {'dpo': DPOConfig, 'kto': KTOConfig}\n"
+        "args = kinds[kind](output_dir='o', per_device_train_batch_size=2, gradient_accumulation_steps=4, max_length=2048, bf16=True)\n"
+        "table = rows[kind](name=3)\ntrainer = trainers[kind](model, args=args)\ntrainer.train()\n");
+    CHECK(some(job, {"micro_batch", "sequence_length", "precision"}) == R"(micro_batch=2 sequence_length=2048 precision="bf16")");
+    CHECK(job["refused"].size() == 1);
+}
+
+TEST_CASE("Megatron-Bridge: a provider's class says the model") {
+    const Json job = first_of_script(
+        "from megatron.bridge.models.llama import Llama31ModelProvider70B\n"
+        "from megatron.bridge.training.config import ConfigContainer, TrainingConfig\n\n"
+        "def model_config(tensor_parallelism: int = 4, pipeline_parallelism: int = 2):\n"
+        "    return Llama31ModelProvider70B(\n        tensor_model_parallel_size=tensor_parallelism,\n"
+        "        pipeline_model_parallel_size=pipeline_parallelism,\n    )\n\n"
+        "def pretrain_config(tensor_parallelism: int = 4, global_batch_size: int = 128, micro_batch_size: int = 1):\n"
+        "    model_cfg = model_config(tensor_parallelism=tensor_parallelism)\n"
+        "    cfg = ConfigContainer(\n        model=model_cfg,\n"
+        "        train=TrainingConfig(global_batch_size=global_batch_size, micro_batch_size=micro_batch_size),\n"
+        "        dataset=GPTDatasetConfig(sequence_length=8192),\n        mixed_precision=\"bf16_mixed\",\n    )\n    return cfg\n");
+    CHECK(some(job, {"model", "tensor_parallel", "pipeline_parallel", "global_batch"}) ==
+          R"(model="llama-3.1-70b" tensor_parallel=4 pipeline_parallel=2 global_batch=128)");
+}
