@@ -19,13 +19,14 @@ bool is_flag(std::string_view word) {
     return word.size() > 2 && word.starts_with("--") && std::isalpha(static_cast<unsigned char>(word[2])) != 0;
 }
 
+// "--${PRECISION}"
+bool is_open_flag(std::string_view word) { return word.size() > 2 && word.starts_with("--") && word[2] == kOpen; }
+
 // A quoted text with several arguments in it counts as these.
 ShellWords separate(const ShellWords& words) {
     ShellWords all;
     for (const ShellWord& word : words) {
-        const bool holds_several =
-            word.text.find(' ') != std::string::npos && (is_flag(word.text) || word.text.find(" --") != std::string::npos);
-        if (!holds_several) {
+        if (!(is_flag(word.text) && word.text.find(' ') != std::string::npos) && word.text.find(" --") == std::string::npos) {
             all.push_back(word);
             continue;
         }
@@ -258,6 +259,8 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
     std::vector<Entry> entries;
     const ShellWords words = separate(command.words);
     for (std::size_t i = 0; i < words.size(); ++i) {
+        if (is_open_flag(words[i].text))
+            entries.push_back({"", without_marks(words[i].text), "", words[i].line, open_names(words[i].text)});
         if (!is_flag(words[i].text)) continue;
         Entry entry;
         entry.line = words[i].line;
@@ -272,7 +275,7 @@ std::vector<Entry> arguments_of(const ShellCommand& command) {
         entry.shown = name;
         entry.key = name.substr(2, name.find_last_not_of(':') - 1);  // "--num-layers: 32" has the form of a line in YAML
         std::replace(entry.key.begin(), entry.key.end(), '-', '_');
-        for (; i + 1 < words.size() && !is_flag(words[i + 1].text); ++i) {
+        for (; i + 1 < words.size() && !is_flag(words[i + 1].text) && !is_open_flag(words[i + 1].text); ++i) {
             const std::string& value = words[i + 1].text;
             if (value.size() > 1 && value[0] == '-' && std::isalpha(static_cast<unsigned char>(value[1])) != 0) break;
             if (!values.empty() && is_program(value)) break;  // "torchrun --nnodes 4 ${DIR}/pretrain_gpt.py": what a launcher was told ends
@@ -388,6 +391,7 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
     if (of_mason(words).known()) in.text("gpus", "gpus");
     if (!words.empty() && words[0].text == "msrun")
         for (const char* key : {"worker_num", "local_worker_num"}) in.text(key, "gpus");
+    if (slurm) in.text("gpus", "gpus");
     for (const char* key : {"nnodes", "nproc_per_node", "num_nodes", "num_gpus", "num_processes", "num_machines", "include",
                             "actor_num_nodes", "actor_num_gpus_per_node", "resource", "np"})
         if (in.has(key)) in.text(key, "gpus");

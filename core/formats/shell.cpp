@@ -168,14 +168,39 @@ bool ShellRun::follow(const ShellNodes& body, const std::function<Truth()>& goes
     return false;
 }
 
+// "while getopts 't:p:' opt", "while true; do case $1 in … shift": what is set before it is what the script takes where it is given
+// nothing.
+static bool takes_options(const ShellClause& clause) {
+    const auto begins = [](const ShellNode& node, std::string_view word) { return !node.words.empty() && node.words[0].text == word; };
+    const ShellNodes& body = clause.body;
+    const auto holds = [](const ShellNodes& nodes, const auto& question) { return std::any_of(nodes.begin(), nodes.end(), question); };
+    const auto shifts = [&](const ShellNode& node) { return begins(node, "shift"); };
+    const auto looks = [&](const ShellNode& node) {
+        const bool first = node.kind == ShellNode::choice && (begins(node, "$1") || begins(node, "\"$1\"") || begins(node, "\"${1}\"") ||
+                                                              begins(node, "${1}") || begins(node, "\"${1:-}\""));
+        return first && (holds(body, shifts) || std::any_of(node.clauses.begin(), node.clauses.end(),
+                                                            [&](const ShellClause& one) { return holds(one.body, shifts); }));
+    };
+    return (clause.condition.size() == 1 && begins(clause.condition[0], "getopts")) || holds(body, looks);
+}
+
+void ShellRun::keep_defaults(const ShellVariables& before) {
+    for (const auto& [name, value] : before)  // a 0 stands for what has to be given
+        if (value.words.size() == 1 && !value.words[0].text.empty() && value.words[0].text != "0") scopes_.set(name, value);
+}
+
 void ShellRun::loop(const ShellNode& node) {
     const ShellClause& clause = node.clauses[0];
     if (node.name.empty()) {
         const auto goes_on = [&] { return node.until ? !answer(clause.condition) : answer(clause.condition); };
         if (only_sets(clause.condition) && follow(clause.body, goes_on, [] {})) return;
+        const bool given = scopes_.variables.contains("1") && values_.join("1") != "--";
+        const bool options = !given && takes_options(clause);
+        const ShellVariables before = options ? scopes_.variables : ShellVariables();
         const Truth truth = goes_on();
-        if (truth == Truth::yes) repeat(clause.body);
-        if (truth == Truth::unknown) maybe({[&] { run(clause.body); }, [] {}});
+        if (truth == Truth::yes && !options) return repeat(clause.body);
+        if (truth != Truth::no) maybe({[&] { run(clause.body); }, [] {}});
+        if (options) keep_defaults(before);
         return;
     }
     if (clause.patterns.size() == 3) {  // for ((i = 0; i < 8; i++))
@@ -228,6 +253,7 @@ void ShellRun::maybe(const std::vector<std::function<void()>>& ways) {
     steps_ += static_cast<int>(before.size() * ways.size() / 16);
     if (steps_ > kMostSteps) return;
     reasons_.push_back(reason);
+    if (printed_ != nullptr) printed_->sure = false;
     bool returns = false;
     for (const auto& way : ways) {
         scopes_.variables = before;

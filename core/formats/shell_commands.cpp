@@ -34,6 +34,7 @@ bool ShellRun::assign(const RawWord& raw) {
         start_inside(raw);
         std::string text = values_.text(std::string_view(raw.text).substr(length + (adds ? 2 : 1)));
         if (is_printed(text)) text = open_mark(name);  // which says more than the command
+        if (sums_.contains(name)) text = values_.sum(text);
         if (adds && !value.words.empty())
             value.words[0].text += text;
         else
@@ -44,6 +45,7 @@ bool ShellRun::assign(const RawWord& raw) {
         values_.overflowed = true;
     else
         scopes_.set(name, std::move(value));
+    if (const auto other = refs_.find(name); other != refs_.end()) scopes_.set(other->second, scopes_.variables[name]);
     ends_.assigned(raw, length, reasons_.empty());
     return true;
 }
@@ -104,6 +106,17 @@ Truth ShellRun::command(const ShellNode& node) {
     if (one_of(name, {"export", "declare", "local", "readonly", "typeset"})) {
         if (name != "export" && name != "readonly" && (i + 1 == node.words.size() || !node.words[i + 1].text.starts_with("-g")))
             for (std::size_t k = i + 1; k < node.words.size(); ++k) scopes_.make_own(node.words[k].text);
+        if (i + 3 == node.words.size() && node.words[i + 1].text == "-n" && assigned_name(node.words[i + 2].text) > 0) {
+            const std::string& word = node.words[i + 2].text;  // another name of a variable
+            const std::size_t length = assigned_name(word);
+            const std::string own = word.substr(0, length), other = values_.text(word.substr(length + 1));
+            scopes_.set(own, scopes_.variables[other]);
+            refs_[own] = other;
+            return Truth::yes;
+        }
+        if (i + 1 < node.words.size() && node.words[i + 1].text == "-i")
+            for (std::size_t k = i + 2; k < node.words.size(); ++k)
+                sums_.insert(node.words[k].text.substr(0, name_end(node.words[k].text, 0)));
         for (std::size_t k = i + 1; k < node.words.size(); ++k) assign(node.words[k]);
         return Truth::yes;
     }
@@ -125,6 +138,14 @@ Truth ShellRun::start(ShellCommand& found, bool piped) {
     if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
     if (name == "return" && scopes_.note_return()) returned_ = true, steps_ += static_cast<int>(scopes_.variables.size() / 16);
     if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
+    if (printed_ != nullptr && name == "echo") {
+        printed_->text += (printed_->text.empty() ? "" : "\n") + joined_words({found.words.begin() + 1, found.words.end()});
+        return Truth::yes;
+    }
+    if (name == "set" && found.words.size() > 1 && found.words[1].text == "--") {
+        const bool parsed = found.words.size() == 3 && is_one_name(found.words[2].text);  // by getopt, of no words
+        scopes_.give(parsed ? ShellWords{{"--", found.line}} : ShellWords(found.words.begin() + 2, found.words.end()));
+    }
     if (name == "shift") scopes_.shift(found.words);
     if (name == "let")
         for (std::size_t k = 1; k < found.words.size(); ++k) assignment_or_sum(found.words[k].text);
@@ -141,14 +162,16 @@ Truth ShellRun::start(ShellCommand& found, bool piped) {
         values_.read(found.words, script_.documents, own == found.settings.end() ? " \t\n" : own->second);
         return Truth::yes;
     }
+    if (name == "xargs") found.words.push_back({open_mark(name), found.line});  // what it is given
+    if (name == "mapfile" || name == "readarray") return values_.read_lines(found.words, script_.documents), Truth::yes;
     if (const auto function = functions_.find(name); function != functions_.end()) {
-        call(function->second, found.words);
+        with_settings(found, [&] { call(function->second, found.words); });
         return Truth::yes;
     }
     const bool takes_in = one_of(name, {"source", "."});
     if (auto inner = files_.inside(found.words, piped, script_.documents, values_)) {
         if (takes_in || inner->options) return inside(std::move(*inner));
-        alone([&] { inside(std::move(*inner)); });
+        with_settings(found, [&] { alone([&] { inside(std::move(*inner)); }); });
         return Truth::yes;
     }
     if (takes_in) return Truth::yes;
@@ -173,6 +196,7 @@ Truth ShellRun::inside(ShellInside inner) {
     const std::size_t before = script_.commands.size();
     const bool exited = exited_;
     const std::int64_t ended = ends_.line;
+    if (!inner.given.empty()) scopes_.give(std::move(inner.given));
     again(inner.script.text, inner.script.line);
     for (std::size_t k = before; k < script_.commands.size(); ++k) {
         ShellWords& words = script_.commands[k].words;
@@ -217,6 +241,30 @@ void ShellRun::start_inside(const RawWord& raw) {
         if (text[i] != '\'' && launches_training(inside)) alone([&] { again(inside, raw.line); });
         i = std::max(end, i + 1) - 1;
     }
+}
+
+void ShellRun::with_settings(const ShellCommand& found, const std::function<void()>& way) {
+    std::map<std::string, std::optional<ShellVariable>> before;
+    for (const auto& [name, value] : found.settings) {
+        const auto known = scopes_.variables.find(name);
+        before.try_emplace(name, known == scopes_.variables.end() ? std::nullopt : std::optional(known->second));
+        scopes_.set(name, {{{value, found.line}}});
+    }
+    way();
+    for (auto& [name, value] : before)
+        if (value)
+            scopes_.set(name, std::move(*value));
+        else
+            scopes_.unset(name);
+}
+
+std::optional<std::string> ShellRun::printed(const ShellWords& words) {
+    const auto function = functions_.find(words[0].text);
+    if (function == functions_.end()) return std::nullopt;
+    Printed own, *outer = std::exchange(printed_, &own);
+    alone([&] { call(function->second, words); });
+    printed_ = outer;
+    return own.sure && !own.text.empty() ? std::optional(std::move(own.text)) : std::nullopt;
 }
 
 void ShellRun::call(const std::vector<ShellClause>& body, const ShellWords& words) {

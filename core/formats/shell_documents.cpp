@@ -45,21 +45,45 @@ void ShellValues::read(const ShellWords& words, const std::vector<std::string>& 
             names.push_back(word);
         }
     }
-    const bool known = end + 1 < words.size() && !is_open(words[end + 1].text);
+    const ShellWords from(text == words.end() ? text : text + 1, words.end());
+    const std::string whole = joined_words(from);
+    const bool known = !from.empty() && !is_open(whole);
     for (const std::string& name : names) set(name, {{{open_mark(name), words[0].line}}, list});
     if (!known || names.empty()) return;
     ShellWords parts;
-    std::string_view rest = words[end + 1].text;
+    std::string_view rest = whole;
     while (true) {  // the last name takes what is left
         rest.remove_prefix(std::min(rest.find_first_not_of(" \t\n"), rest.size()));
         const std::size_t cut = list || parts.size() + 1 < names.size() ? rest.find_first_of(separators) : std::string_view::npos;
-        parts.push_back({std::string(rest.substr(0, cut)), words[end + 1].line});
+        parts.push_back({std::string(rest.substr(0, cut)), from[0].line});
         if (cut == std::string_view::npos) break;
         rest.remove_prefix(cut + 1);
     }
     if (list) return set(names[0], {std::move(parts), true});
     for (std::size_t i = 0; i < names.size(); ++i)
         set(names[i], {i < parts.size() ? ShellWords{parts[i]} : ShellWords{{"", words[0].line}}});
+}
+
+void ShellValues::read_lines(const ShellWords& words, const std::vector<std::string>& documents) {
+    std::string name, text;
+    bool known = false;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& word = words[i].text;
+        if (auto read = document(word, documents))
+            text = std::move(*read), known = true;
+        else if (word == "<<<" && i + 1 < words.size())
+            text = words[++i].text, known = true;
+        else if (name_end(word, 0) == word.size() && !words[i - 1].text.starts_with("-d"))
+            name = word;
+    }
+    if (name.empty()) return;
+    ShellVariable lines{{}, true};
+    for (std::size_t at = 0, end = 0; known && at < text.size(); at = end + 1) {
+        end = std::min(text.find('\n', at), text.size());
+        lines.words.push_back({text.substr(at, end - at), words[0].line});
+    }
+    if (!known) lines.words = {{open_mark(name), words[0].line}};
+    set(name, std::move(lines));
 }
 
 }  // namespace fourfold

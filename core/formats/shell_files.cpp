@@ -8,6 +8,13 @@ namespace fourfold {
 static bool is_shell(std::string_view word) { return word == "bash" || word == "sh" || word.ends_with("/bash") || word.ends_with("/sh"); }
 static bool is_scheduler(std::string_view word) { return word == "sbatch" || word == "qsub" || word == "bsub"; }
 
+// Starts what stands behind its options: "srun -n 16 ./run.sh".
+static bool is_starter(std::string_view word) {
+    constexpr std::string_view kStarters[] = {"srun", "mpirun",  "mpiexec", "aprun", "jsrun",       "ibrun",     "time",
+                                              "env",  "timeout", "nohup",   "exec",  "singularity", "apptainer", "numactl"};
+    return std::find(std::begin(kStarters), std::end(kStarters), word.substr(word.rfind('/') + 1)) != std::end(kStarters);
+}
+
 bool starts_nothing(std::string_view program) {
     constexpr std::string_view kPrograms[] = {"echo", "printf", "cd",    "mkdir",    "rm",    "cp",  "cat",  "sleep", "module", "ulimit",
                                               "pip",  "git",    "exit",  "return",   "shift", "set", "trap", "wait",  "unset",  "sed",
@@ -100,6 +107,7 @@ bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& 
         else if (writes && !word.starts_with("-"))
             name = word;
     }
+    if (name == kErrors) return true;
     if (!text && prints && !adds && !name.empty()) leave(name);
     if (!text || (says && name.empty())) return false;
     if (adds && unseen_.contains(bare_name(name))) return true;  // what stands above it is not here
@@ -114,12 +122,18 @@ bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& 
     return true;
 }
 
+static ShellWords behind(const ShellWords& words, std::size_t i) {
+    return {words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end()};
+}
+
 std::optional<ShellInside> ShellFiles::inside(const ShellWords& words, bool piped, const std::vector<std::string>& documents,
                                               ShellValues& values) {
     const ShellText printed = std::exchange(printed_, {});
-    if (const ShellText* known = file(words[0].text)) return ShellInside{*known, {}};
+    if (const ShellText* known = file(words[0].text)) return ShellInside{*known, {}, behind(words, 0)};
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& name = words[i].text;
+        if (const ShellText* known = i > 0 && is_starter(words[0].text) ? file(name) : nullptr; known && known->text.starts_with("#!"))
+            return ShellInside{*known, {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i)}, behind(words, i)};
         const bool shell = is_shell(name), scheduler = is_scheduler(name);
         if (!shell && !scheduler && !(i == 0 && (name == "source" || name == "."))) continue;
         ShellInside found{{}, {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i)}};
@@ -137,7 +151,7 @@ std::optional<ShellInside> ShellFiles::inside(const ShellWords& words, bool pipe
             else if (scheduler && word.starts_with("--wrap="))
                 found.script = {word.substr(7), words[k].line};
             else if (known != nullptr)
-                found.script = *known;
+                found.script = *known, found.given = behind(words, k);
             else if (scheduler || word.starts_with('-'))
                 continue;
             else
@@ -145,7 +159,7 @@ std::optional<ShellInside> ShellFiles::inside(const ShellWords& words, bool pipe
             return found;
         }
         if (piped && i == 0 && !printed.text.empty())
-            return ShellInside{printed, {}, scheduler ? std::optional(ShellCommand{words, {}, words[0].line}) : std::nullopt};
+            return ShellInside{printed, {}, {}, scheduler ? std::optional(ShellCommand{words, {}, words[0].line}) : std::nullopt};
     }
     return in_one_word(words);
 }

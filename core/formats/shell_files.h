@@ -19,6 +19,7 @@ struct ShellText {
 struct ShellInside {
     ShellText script;
     ShellWords launcher;                       // what stands before the shell
+    ShellWords given = {};                     // to the script: "bash run.sh 8 4"
     std::optional<ShellCommand> options = {};  // of sbatch and the like, as a directive
 };
 

@@ -1,5 +1,6 @@
 // The parts of a shell script: words as they are written, and what they are put together to.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -23,6 +24,9 @@ struct ShellToken {
 
 // Set where a job of PBS says how many processes a node has: its file of nodes names each so often. No name of a shell.
 inline constexpr const char* kNodesOnce = "#mpiprocs";
+
+// Where "echo … >&2" writes to.
+inline constexpr const char* kErrors = "/dev/stderr";
 
 // Begins the word that stands for a here-document, which its number follows; and ends the one of a document whose names stay names:
 // <<'EOF'.
@@ -127,9 +131,13 @@ class ShellValues {
     std::optional<std::string> document(const std::string& word, const std::vector<std::string>& documents);
     // "read -r -d '' NAME <<EOF" sets the name, "IFS=, read -ra NAMES <<< TEXT" a list.
     void read(const ShellWords& words, const std::vector<std::string>& documents, const std::string& separators);
+    // "mapfile -t NAME <<EOF": a list of its lines.
+    void read_lines(const ShellWords& words, const std::vector<std::string>& documents);
     // "printf -v NAME '[%s]' 0,1,1" sets the name.
     void print(const ShellWords& words);
     bool overflowed = false;  // a value grew beyond every measure
+    // What a function of the script prints; nothing where it is none, or that is not known.
+    std::function<std::optional<std::string>(const ShellWords&)> printed_by{};
 
  private:
     struct Found {
@@ -151,6 +159,7 @@ class ShellValues {
     Truth test(const ShellNode& node);
     std::string counted_nodes(std::string_view inside);
     std::string list_joined(const ShellNodes& nodes);
+    std::string counted_parts(const ShellNodes& nodes, const std::string& said);
     static std::string trimmed(const std::string& value, std::string_view operation);
     std::string filled(std::string word);
     ShellVariables& variables_;

@@ -100,11 +100,46 @@ std::string ShellValues::list_joined(const ShellNodes& nodes) {
     return all;
 }
 
+// "echo 0,1,2 | tr ',' '\n' | wc -l", "awk -F, '{print NF}' <<< 0,1,2": how many parts commas make; nothing for other commands.
+std::string ShellValues::counted_parts(const ShellNodes& nodes, const std::string& said) {
+    const auto has = [&](std::size_t i, std::initializer_list<std::string_view> words) {
+        if (i >= nodes.size() || nodes[i].words.size() < words.size()) return false;
+        return std::equal(words.begin(), words.end(), nodes[i].words.begin(),
+                          [&](std::string_view word, const RawWord& raw) { return text(raw.text) == word; });
+    };
+    const auto counts_fields = [&](std::size_t i) {
+        return has(i, {"awk", "-F,", "{print NF}"}) || has(i, {"awk", "-F", ",", "{print NF}"});
+    };
+    std::string list = said;
+    const bool fields = nodes.size() == 2 && counts_fields(1), lines = nodes.size() == 3 && has(1, {"tr", ","}) && has(2, {"wc"});
+    if (nodes.size() == 1 && counts_fields(0) && nodes[0].words.size() > 2 && nodes[0].words[nodes[0].words.size() - 2].text == "<<<")
+        list = text(nodes[0].words.back().text);
+    else if (!fields && !lines)
+        return "";
+    return list.empty() || is_open(list) ? "" : std::to_string(1 + std::count(list.begin(), list.end(), ','));
+}
+
+// python3 -c "print(8 * 16)", "print(int(512 / 8))": the sum; nothing for what else it prints.
+static std::string sum_printed(std::string_view code) {
+    constexpr std::string_view kPrint = "print(";
+    const std::size_t at = code.rfind(kPrint);
+    if (at == std::string_view::npos || !code.ends_with(')')) return "";
+    std::string sum(code.substr(at + kPrint.size(), code.size() - at - kPrint.size() - 1));
+    const bool whole = sum.starts_with("int(");
+    if (whole) sum.erase(0, 3);
+    for (std::size_t i = sum.find('/'); i != std::string::npos; i = sum.find('/', i + 1)) {
+        if (sum.compare(i, 2, "//") != 0 && !whole) return "";
+        if (sum.compare(i, 2, "//") == 0) sum.erase(i, 1);
+    }
+    return sum.find_first_not_of("0123456789+-*/() ") == std::string::npos ? sum : "";
+}
+
 // What a command inside of another one would print, for those that only calculate.
 std::string ShellValues::substitution(std::string_view inside) {
     if (std::string nodes = counted_nodes(inside); !nodes.empty()) return nodes;
     bool complete = true;
-    const ShellNodes nodes = nodes_of(tokens_of(inside).list, complete);
+    const ShellTokens tokens = tokens_of(inside);
+    const ShellNodes nodes = nodes_of(tokens.list, complete);
     if (nodes.empty() && complete) return "";  // a comment among arguments: `# sizes`
     const auto unknown = [&] { return open_mark(joined({"$(", inside.substr(0, 40), ")"})); };
     if (!complete) return unknown();
@@ -127,6 +162,13 @@ std::string ShellValues::substitution(std::string_view inside) {
     }
     if (words[0].text == "seq" && way->size() == 1)
         if (std::string numbers = counted(words); !numbers.empty()) return numbers;
+    if (words[0].text == "cat" && words.size() == 2 && way->size() == 1)
+        if (auto text = document(words[1].text, tokens.documents)) return std::move(*text);
+    if (words[0].text.starts_with("python") && words.size() == 3 && words[1].text == "-c" && way->size() == 1)
+        if (std::string sums = sum_printed(words[2].text); !sums.empty()) return sum(sums);
+    if (std::string parts = counted_parts(*way, rest); !parts.empty()) return parts;
+    if (way->size() == 1 && printed_by)
+        if (auto text = printed_by(words)) return std::move(*text);
     if (words[0].text != "echo") return unknown();
     if (to_bc) return sum(rest);
     return way->size() == 1 ? rest : unknown();

@@ -2,6 +2,8 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ class ShellRun {
     ShellRun(ShellScript& script, const std::map<std::string, std::string>& set)
         : script_(script), scopes_(script), values_(scopes_.variables, script.choices) {
         for (const auto& [name, value] : set) scopes_.fix(name, value);
+        values_.printed_by = [this](const ShellWords& words) { return printed(words); };
     }
 
     void text(std::string_view text, std::int64_t line);
@@ -35,6 +38,7 @@ class ShellRun {
     void loop(const ShellNode& node);
     // A loop in which nothing is started, as often as it is run; false where that is not known.
     bool follow(const ShellNodes& body, const std::function<Truth()>& goes_on, const std::function<void()>& step);
+    void keep_defaults(const ShellVariables& before);
     // More than once: what is another value after a second time is open.
     void repeat(const ShellNodes& body);
     // Several ways to go on, of which the text does not say which: what differs afterwards is open.
@@ -57,6 +61,10 @@ class ShellRun {
     // $( … ) and ` … ` start what stands in them: "bash -c `torchrun …`", "JOB=$(sbatch <<EOF …)".
     void start_inside(const RawWord& raw);
     void call(const std::vector<ShellClause>& body, const ShellWords& words);
+    // $(sizes 7b): what a function prints, where no question is open in it.
+    std::optional<std::string> printed(const ShellWords& words);
+    // With A=1 before the command set for it alone.
+    void with_settings(const ShellCommand& found, const std::function<void()>& way);
 
     static constexpr int kMostSteps = 100'000, kDeepestCalls = 12;
     ShellScript& script_;
@@ -64,6 +72,13 @@ class ShellRun {
     ShellValues values_;
     ShellFiles files_;
     std::map<std::string, std::vector<ShellClause>> functions_;
+    struct Printed {
+        std::string text;
+        bool sure = true;
+    };
+    Printed* printed_ = nullptr;               // what "echo" adds to
+    std::set<std::string> sums_;               // declare -i
+    std::map<std::string, std::string> refs_;  // declare -n
     std::vector<std::string> reasons_;
     ShellEnds ends_;
     std::string reason_;

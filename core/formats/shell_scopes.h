@@ -42,11 +42,12 @@ class ShellScopes {
     // "local NAME", "local NAME=value"; no value is taken from outside.
     void make_own(const std::string& word);
     void shift(const ShellWords& words);
+    // "set -- a b": the words that the script, or the function, was given.
+    void give(ShellWords words);
 
     void finish();
 
  private:
-    void give(ShellWords words);
     bool is_fixed(const std::string& name) const;
     void tell(const ShellVariables& own, std::size_t first);
     ShellScript& script_;

@@ -1,5 +1,6 @@
 // [ … ], [[ … ]] and test.
 #include <algorithm>
+#include <cctype>
 
 #include "base/text.h"
 #include "formats/entries.h"
@@ -67,6 +68,20 @@ class Test {
         return empty == (what == 'z') ? Truth::yes : Truth::no;
     }
 
+    // "^7b", "70b$", "^[0-9]+$"; other patterns are not read.
+    static Truth found(std::string_view text, std::string_view pattern) {
+        if (pattern == "^[0-9]+$") return !text.empty() && text.find_first_not_of("0123456789") == text.npos ? Truth::yes : Truth::no;
+        const bool front = pattern.starts_with('^'), back = pattern.ends_with('$');
+        pattern = pattern.substr(front ? 1 : 0, pattern.size() - (front ? 1 : 0) - (back ? 1 : 0));
+        const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '/'; };
+        if (!std::all_of(pattern.begin(), pattern.end(), plain)) return Truth::unknown;
+        const bool holds = front && back ? text == pattern
+                           : front       ? text.starts_with(pattern)
+                           : back        ? text.ends_with(pattern)
+                                         : text.find(pattern) != text.npos;
+        return holds ? Truth::yes : Truth::no;
+    }
+
     Truth compare(const std::string& left, const std::string& sign, const std::string& right) {
         // "$2" == "": the same question as -z.
         if (right.empty() && is_open(left) && (sign == "=" || sign == "==" || sign == "!=")) return unary(sign == "!=" ? 'n' : 'z', left);
@@ -75,6 +90,7 @@ class Test {
             return Truth::unknown;
         }
         const auto truth = [](bool holds) { return holds ? Truth::yes : Truth::no; };
+        if (sign == "=~") return found(left, right);
         if (sign == "=" || sign == "==") return truth(matches(right, left));
         if (sign == "!=") return truth(!matches(right, left));
         static constexpr std::pair<std::string_view, std::string_view> kSigns[] = {

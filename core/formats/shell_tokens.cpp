@@ -186,20 +186,23 @@ class Lexer {
     // Where output goes is passed over, here-documents are kept.
     void redirection() {
         if (const std::size_t end = placeholder_end(); end > 0) return add(ShellToken::word, read_word());
+        if (starts("<(") && in_command({"read", "mapfile", "readarray"})) return what_is_printed();
         const bool document = starts("<<") && !starts("<<<");
         const bool indented = document && now(2) == '-', adds = starts(">>"), errors = at_ > 0 && text_[at_ - 1] == '2',
                    to_file = now() == '>' && now(1) != '&' && !errors;
-        const bool read_text = starts("<<<") && in_command({"read"});
+        const bool read_text = starts("<<<") && in_command({"read", "mapfile", "readarray", "awk"});
+        const bool to_errors = (starts(">&2") || starts(">/dev/stderr")) && in_command({"echo"});
         at_ += indented ? 3 : 0;
         while (now() == '<' || now() == '>' || now() == '&') ++at_;
         while (is_blank(now())) ++at_;
         if (ends_word(now())) return;
         RawWord target = read_word();
+        if (to_errors) target.text = kErrors;
         if (!document) {
             if (read_text) {
                 add(ShellToken::word, {"<<<", line_});
                 add(ShellToken::word, std::move(target));
-            } else if (to_file && in_command({"cat", "echo"})) {
+            } else if (to_errors || (to_file && in_command({"cat", "echo"}))) {
                 add(ShellToken::word, {adds ? ">>" : ">", line_});
                 add(ShellToken::word, std::move(target));
             }
@@ -208,12 +211,21 @@ class Lexer {
         std::string end;
         std::copy_if(target.text.begin(), target.text.end(), std::back_inserter(end),
                      [](char c) { return c != '"' && c != '\'' && c != '\\'; });
-        if (in_command({"read", "cat", "tee", "sbatch", "qsub", "bsub", "bash", "sh"})) {
+        if (in_command({"read", "mapfile", "readarray", "cat", "tee", "sbatch", "qsub", "bsub", "bash", "sh"})) {
             std::string word = kDocument + std::to_string(documents_ + found_.documents.size() + waiting_.size());
             if (end != target.text) word += kAsItIs;
             add(ShellToken::word, {std::move(word), line_});
         }
         waiting_.emplace_back(std::move(end), indented);
+    }
+
+    // "read A B < <(sizes 7b)": the text that a command prints.
+    void what_is_printed() {
+        const std::size_t end = behind_closing(text_, at_ + 1);
+        add(ShellToken::word, {"<<<", line_});
+        add(ShellToken::word, {joined({"\"$", text_.substr(at_ + 1, end - at_ - 1), "\""}), line_});
+        line_ += std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_), text_.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+        at_ = end;
     }
 
     // Whether one of these stands in the command: they take a document as a value, a file or a script.
