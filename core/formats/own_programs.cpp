@@ -69,6 +69,20 @@ const FormatReader* launched_reader(const ShellCommand& command, const std::vect
     return composer && count_like(entries, {"device_train_microbatch_size"}) > 0 ? reader_called("llm-foundry") : nullptr;
 }
 
+// "trl sft --accelerate_config zero3": one of TRL's own files for accelerate (trl/accelerate_configs).
+static void name_trl_file(std::vector<Entry>& entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (entries[i].key != "accelerate_config" || !entries[i].value.is_string()) continue;
+        const std::string file = entries[i].value.get<std::string>();
+        const bool zero = file == "zero1" || file == "zero2" || file == "zero3";
+        if (!zero && file != "fsdp1" && file != "fsdp2") continue;
+        const std::int64_t line = entries[i].line;
+        entries[i].fate = Fate::no_number;
+        entries.push_back({zero ? "use_deepspeed" : "use_fsdp", "", true, line});
+        entries.push_back({zero ? "zero_stage" : "fsdp_sharding_strategy", "", zero ? file.substr(4) : "FULL_SHARD", line});
+    }
+}
+
 // "trl dpo", "-m trl.scripts.dpo", "examples/scripts/dpo.py", "run_dpo.py": TRL's programs, and those named after its ways to train. Its
 // fine-tuning computes layers again unless it is told (SFTConfig).
 void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
@@ -77,6 +91,7 @@ void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
         std::string_view word = command.words[i].text;
         if (word.starts_with("openrlhf.cli.") && i > 0 && command.words[i - 1].text == "-m")
             entries.push_back({"module", "", word, command.words[i].line});
+        if (word == "trl") name_trl_file(entries);
         const bool program = i > 0 && command.words[i - 1].text == "trl", module = word.starts_with(kModule);
         if (!program && !module && !word.ends_with(".py")) continue;
         const bool own = program || module || word.find("trl/") != std::string_view::npos;

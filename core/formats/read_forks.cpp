@@ -20,6 +20,7 @@ static constexpr KeyRow kForks[] = {
     {"distribute_checkpointed_activations", "distribute_saved_activations"},  // Megatron-LM to 2.5
     {"pipe_parallel_size", "pipeline_model_parallel_size"},                   // DeepSpeedExamples, Megatron-LM of 2020 in 3D
     {"gas", "gradient_accumulation_steps"},
+    {"intermediate_size", "ffn_hidden_size"},        // Pai, before Megatron Core
     {"num_nextn_predict_layers", "mtp_num_layers"},  // AIAK
     // Megatron-LM, examples/mimo: of the model of language behind encoders.
     {"llm_tp", "tensor_model_parallel_size"},
@@ -209,6 +210,11 @@ static void read_llm_recipes(Import& in) {
                 Fate::no_number);
     fill_transformers(in);
     ask_model(in);
+}
+
+std::int64_t accumulated(Import& in) {
+    const auto steps = in.whole("gradient_accumulation_steps", "global_batch");
+    return !in.has("gradient_accumulation_steps") ? 1 : steps && *steps < 1'000'000 ? *steps : 0;
 }
 
 void read_fork_adapters(Import& in) {

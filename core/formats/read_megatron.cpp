@@ -241,9 +241,9 @@ static void read_batch(Import& in, const MegatronDefaults& defaults) {
     if (gpus > 0 && parallel > 0 && gpus % parallel != 0)
         in.refused.push_back(Text(refusal("world")).with("gpus", gpus).with("product", parallel));  // 424-448
     const std::int64_t micro = in.job.value("micro_batch", std::int64_t{0});
-    if (!in.job.contains("global_batch") && !in.has("global_batch_size")) {
+    if (!in.job.contains("global_batch") && !in.has("global_batch_size")) {  // 702
         if (!defaults.silent && !in.has("train_batch_size")) in.whole(micro_key, "global_batch");
-        if (micro > 0 && copies > 0) in.job["global_batch"] = micro * copies;  // 702
+        if (const auto steps = accumulated(in); micro > 0 && copies > 0 && steps > 0) in.job["global_batch"] = micro * copies * steps;
     }
     const std::int64_t batch = in.job.value("global_batch", std::int64_t{0});
     const bool split =

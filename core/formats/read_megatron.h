@@ -28,6 +28,7 @@ bool is_said(const Import& import, std::string_view field);
 // What forks of Megatron-LM call otherwise, in its names; and the LoRA of one of them.
 void translate_forks(Import& import);
 void read_fork_adapters(Import& import);
+std::int64_t accumulated(Import& import);  // micro-batches of a step that a fork says instead of the batch; else 1; 0: open
 bool is_llm_recipes(const std::vector<Entry>& entries);
 // Arguments that take no value.
 bool is_megatron_switch(std::string_view key);

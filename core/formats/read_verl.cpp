@@ -20,6 +20,7 @@ constexpr std::string_view kActor = "actor_rollout_ref.actor.", kSamples = "acto
 // Its sections, and what they are called here.
 constexpr std::pair<std::string_view, std::string_view> kSections[] = {
     {"actor_rollout_ref.actor.megatron.override_transformer_config.", ""},
+    {"actor_rollout_ref.actor.megatron.override_ddp_config.", ""},
     {"actor_rollout_ref.actor.optim.override_optimizer_config.", ""},
     {"actor_rollout_ref.actor.megatron.", ""},
     {"actor_rollout_ref.actor.fsdp_config.", "fsdp."},
@@ -27,6 +28,7 @@ constexpr std::pair<std::string_view, std::string_view> kSections[] = {
     {"actor_rollout_ref.model.", "model."},
     {"model.fsdp_config.", "fsdp."},  // of fine-tuning
     {"engine.override_transformer_config.", ""},
+    {"engine.override_ddp_config.", ""},
     {"engine.", "engine."}};
 
 bool uses_megatron(Import& in) {
@@ -121,7 +123,9 @@ void read_verl_megatron(Import& in) {
     read_megatron(in, {.silent = true, .needs_precision = false});
     std::erase_if(in.notes,
                   [](const Text& note) { return note.id() == "import_plan.note.recipe" || note.id() == "import_plan.note.no_model"; });
-    in.partial = false;  // its own defaults are known
+    in.partial = false;  // its own defaults are known: utils/megatron_utils.py, get_model(), of the gradients
+    const bool reduces = !in.has("grad_reduce_in_fp32") || in.on("grad_reduce_in_fp32", "gradients_in_fp32");
+    if (!in.hangs("gradients_in_fp32")) in.job["gradients_in_fp32"] = reduces;
     if (!in.job.contains("recompute") && !in.hangs("recompute")) in.job["recompute"] = "none";
 }
 

@@ -98,3 +98,22 @@ TEST_CASE("arguments whose names are open, or that xargs adds, are marked") {
     CHECK(fate(first_of_script("echo --tensor-model-parallel-size 4 | xargs " + kCalledStart + "--global-batch-size 64\n"), "${xargs}")
               .starts_with("unknown"));
 }
+
+TEST_CASE("a batch that a fork says in steps; verl's gradients; OpenRLHF's and TRL's own stages") {
+    const Json fork = first_of_script("torchrun --nproc_per_node 8 " + kCalledModel +
+                                      "--bf16 --intermediate-size 1408 --gradient-accumulation-steps 4\n");
+    CHECK(some(fork, {"global_batch"}) == "global_batch=32");
+    CHECK(fork["job"]["model"]["intermediate_size"] == 1408);
+    const std::string verl =
+        "python3 -m verl.trainer.main_ppo --config-name=ppo_megatron_trainer actor_rollout_ref.actor.strategy=megatron "
+        "actor_rollout_ref.model.path=Qwen/Qwen2.5-7B actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1 ";
+    CHECK(some(first_of_script(verl + "\n"), {"gradients_in_fp32"}) == "gradients_in_fp32=true");
+    CHECK(some(first_of_script(verl + "+actor_rollout_ref.actor.megatron.override_ddp_config.grad_reduce_in_fp32=False\n"),
+               {"gradients_in_fp32"}) == "gradients_in_fp32=false");
+    CHECK(some(first_of_script("deepspeed --num_gpus 8 --module openrlhf.cli.train_sft --max_len 2048 --train_batch_size 64 "
+                               "--micro_train_batch_size 1 --pretrain Qwen/Qwen2.5-7B --bf16\n"),
+               {"zero"}) == R"(zero="gradients")");
+    const std::string trl = " --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 2 --max_length 2048 --bf16\n";
+    CHECK(some(first_of_script("trl sft --accelerate_config zero3" + trl), {"zero"}) == R"(zero="weights")");
+    CHECK(some(first_of_script("trl sft --accelerate_config fsdp1" + trl), {"zero"}) == R"(zero="weights")");
+}
