@@ -109,6 +109,22 @@ std::string fenced(std::string_view text) {
     return some ? all : "";
 }
 
+// DeepSpeed's settings above or below a command, or what a run printed: as a file that a script writes. No line moves.
+std::string with_settings(std::string all) {
+    for (std::size_t at = 0, begin = 0; begin < all.size(); begin = at + 1) {
+        at = std::min(all.find('\n', begin), all.size());
+        const std::size_t end = all.find("\n}", at);
+        if (all.compare(begin, at - begin, "{") != 0 || end == all.npos || end == at || (end + 2 < all.size() && all[end + 2] != '\n'))
+            continue;
+        const std::string body = all.substr(at + 1, end - at - 1);
+        if (body.find("\"zero_optimization\"") == body.npos) continue;
+        const std::string file = joined({"cat <<'EOF' >", std::to_string(begin), std::string(1, kNameless), "\n{", body, "}\nEOF"});
+        all.replace(begin, end + 2 - begin, file);
+        at = begin + file.size();
+    }
+    return all;
+}
+
 // Fields of the job that "set" says, and no line of the text.
 Json answered_in(const Import& in, const Json& set) {
     constexpr std::pair<const char*, const char*> kAnswers[] = {
@@ -144,7 +160,8 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const std::string inside = fenced(*script);
     const bool page = !inside.empty() && !python && !script->starts_with("#!");
     auto read = page ? read_script(inside, *set) : std::nullopt;
-    if (!read) read = python ? read_launched_program(*script, *set) : read_script(*script, *set);
+    const bool apart = inside.empty() && !python && script->find("<<") == script->npos;
+    if (!read) read = python ? read_launched_program(*script, *set) : read_script(apart ? with_settings(*script) : *script, *set);
     if (!read && !page && !inside.empty()) read = read_script(inside, *set);
     if (read) return read;
     if (const std::string_view other = other_program(*script); !other.empty())

@@ -42,6 +42,25 @@ TEST_CASE("Megatron-DeepSpeed: a document in the script takes the script's own n
     CHECK(job["asked"].empty());
 }
 
+TEST_CASE("DeepSpeed: its file pasted above or below the command, or above what the run printed") {
+    const std::string file =
+        "{\n  \"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \"cpu\"}},\n  \"train_batch_size\": \"auto\"\n}\n";
+    const std::string command =
+        "deepspeed --num_gpus 8 train.py --deepspeed ds_config.json --model_name_or_path meta-llama/Llama-3.1-8B "
+        "--per_device_train_batch_size 1 --gradient_accumulation_steps 8 --max_seq_length 4096 --bf16 True\n";
+    const std::string log =
+        "[rank3]:     trainer.train()\n[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.83 GiB. GPU 3 has a total "
+        "capacity of 79.25 GiB of which 3.11 GiB is free.\n";
+    for (const std::string& text : {command + file, file + command, "ds_config.json:\n" + file + "\n" + command + log}) {
+        const Json job = first_of_script(text);
+        CHECK(some(job, {"zero", "optimizer_offload"}) == R"(zero="gradients" optimizer_offload=1.0)");
+        CHECK(ids(job["notes"]).find("note.file") == std::string::npos);  // it is here
+    }
+    const Json job = first_of_script(file + log);
+    CHECK(some(job, {"zero", "optimizer_offload"}) == R"(zero="gradients" optimizer_offload=1.0)");
+    CHECK(job["asked"].size() > 3);
+}
+
 TEST_CASE("gpt-neox: attention, optimizer, types and gates by its older names") {
     const auto neox = [](const std::string& said) { return first_of(kSmallNeox + said); };
     CHECK(some(neox(""), {"attention"}) == R"(attention="plain")");

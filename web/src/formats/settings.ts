@@ -34,7 +34,8 @@ export function formatOf(text: string): Format {
     if (/^(---)?(apiVersion|kind):/.test(lines.slice(0, 2).join(''))) return 'yaml'; // of Kubernetes, whatever scripts stand in it
     if (text.startsWith('#!') || lines.some((line) => line.startsWith('```'))) return 'text'; // a script; a page with its commands
     if (lines.some((line) => /(^|[^<])<<-?\s*["']?[A-Za-z_]\w*["']?\s*([|>&;)]|$)/.test(line))) return 'text'; // a script with a here-document
-    if (lines[0]?.trimStart().startsWith('{')) return 'json';
+    if (lines[0]?.trimStart().startsWith('{'))
+        return lines.some((line, at) => line.trimEnd() === '}' && /^[\w[$]/.test(lines[at + 1] ?? '')) ? 'text' : 'json'; // with a command or a log below it
     if (lines.some((line) => /^\s*\[\[?[\w."-]+\]\]?\s*(#.*)?$/.test(line)) && lines.some((line) => /^\s*[\w."-]+\s*=/.test(line)))
         return 'toml';
     // A block's own lines may be anything; what stands at the margin tells.
