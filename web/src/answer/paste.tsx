@@ -265,7 +265,9 @@ export function PasteDialog(props: Props) {
                     )}
                     {came !== '' && <p class="note">{say('hub.came', { repository: came })}</p>}
                     {compared === null && <p class="note">{say('later.coming')}</p>}
-                    {printed && compared !== null && <RunFound {...{ run: printed, page, against, measure, useCards, ...compared }} />}
+                    {printed && compared !== null && (
+                        <RunFound {...{ run: printed, page, against, asks: script !== null, measure, useCards, ...compared }} />
+                    )}
                     {result && !isScript(result) && !isRun(result) && <Report result={result.ok ? named(result, came) : result} />}
                     {script && (
                         <ScriptReport

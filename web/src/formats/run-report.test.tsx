@@ -109,5 +109,7 @@ test('without a run to compare with, the log is told by what it holds, and the r
     await fetchWords('run');
     const { text } = show(<RunReport run={{ ...died, cards: [], verdict: died.verdict.slice(0, 1) }} against={null} measure={vi.fn()} />);
     expect(text()).toContain('Compared with no run: the page does not know yours yet. Set its model');
+    const beside = show(<RunReport run={{ ...died, verdict: [] }} against={null} asks measure={vi.fn()} />); // a script that leaves some of it open
+    expect(beside.text()).toContain('Answer what is asked below, and it is compared.');
     expect(show(<RunReport run={cards} against={null} measure={vi.fn()} />).text()).toContain('shows 2 × A100 SXM 40 GB. ');
 });

@@ -22,12 +22,13 @@ export { comparedWith } from './compared';
 interface Props {
     run: RunRead;
     against: Against;
+    asks?: boolean; // the script beside it leaves something open
     page: Pick<Page, 'job' | 'catalog'>;
     measure(text: string): void;
     useCards(cards: Cards): void;
 }
 
-export function RunReport({ run, against, page, measure, useCards }: Props) {
+export function RunReport({ run, against, asks = false, page, measure, useCards }: Props) {
     const rows = numberRows(run);
     const cards = otherCards(run, page);
     const answer = against?.answer;
@@ -36,7 +37,9 @@ export function RunReport({ run, against, page, measure, useCards }: Props) {
         <div class="imported">
             <h3>{run.ended !== null ? say('run.died') : say('run.ran')}</h3>
             <p class="note">
-                {against ? say('run.against', { ...againstArgs(against), script: against.script === true }) : say('run.not_compared')}
+                {against
+                    ? say('run.against', { ...againstArgs(against), script: against.script === true })
+                    : say('run.not_compared', { asks })}
             </p>
             {[
                 ...cardTexts(run, page, against !== null),

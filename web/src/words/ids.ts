@@ -1305,7 +1305,7 @@ export interface Words {
     'run.died': null;
     'run.ran': null;
     'run.against': { script: string | boolean; model: string; gpus: number; gpu: string; tokens: number };
-    'run.not_compared': null;
+    'run.not_compared': { asks: string | boolean };
     'run.cards': { count: number; gpu: string; other: string | boolean };
     'run.use_cards': { count: number; gpu: string };
     'run.other_gpus': { printed: number; gpus: number };
