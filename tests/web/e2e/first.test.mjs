@@ -34,6 +34,17 @@ pageTest('one answer on one screen, at both widths: nothing else is drawn', asyn
     }
 });
 
+pageTest('where letters are large on a small screen, what a tile rests on stands below its number, not in a column of its own', async () => {
+    for (const [width, below] of [
+        [280, true], // 15 letters of 24 pixels are as wide
+        [390, false],
+    ]) {
+        const page = await open('', { ...first, width });
+        const [number, rest] = await page.locator('.tiles > div').first().locator('b, small').evaluateAll((both) => both.map((one) => one.getBoundingClientRect().toJSON()));
+        assert.equal(rest.top >= number.bottom - 1, below, `${width} px`);
+    }
+});
+
 pageTest('nothing for axe to find, light and dark, wide and narrow', async () => {
     for (const [width, colorScheme] of [
         [1280, 'light'],

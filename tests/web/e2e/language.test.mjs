@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { root } from '../module.mjs';
 import { eventually, load, open, pageTest, reload, settled } from './browser.mjs';
-import { field, plain } from './find.mjs';
+import { field, openAll, plain } from './find.mjs';
 
 const wordsOf = (language) => JSON.parse(readFileSync(new URL(`web/src/words/${language}.json`, root), 'utf8'));
 const FITS = { en: wordsOf('en')['answer.fits'], ja: wordsOf('ja')['answer.fits'], zh: wordsOf('zh')['answer.fits'] };
@@ -53,4 +53,17 @@ pageTest('what the page lacks in a language it says in English; other languages 
     const words = responses.map((response) => response.url()).filter((url) => /\/(first|more)-[^/]*\.js$/.test(url));
     assert.equal(new Set(words).size, words.length);
     assert.doesNotMatch(await page.locator('body').innerText(), /\b[a-z_]+\.[a-z_]+\.[a-z_.]+\b/, 'an id without words');
+});
+
+pageTest('names without spaces stand beside their fields and above their columns, not letter below letter', async () => {
+    const page = await open('?lang=ja&model=llama-3.1-70b&gpus=64&depth=detail');
+    await page.locator('.stages .behind').waitFor();
+    await openAll(page);
+    await page.locator('.stages .behind thead').first().waitFor();
+    const lines = (selector) => page.locator(selector).evaluateAll((all) => all.map((one) => [one.textContent, Math.round(one.getBoundingClientRect().height / 24)]).filter(([, n]) => n > 3));
+    assert.deepEqual(await lines('.adjust .field label'), []);
+    assert.deepEqual(await lines('.stages .behind thead th:first-child'), []);
+    assert.deepEqual(await page.locator('.stages .behind thead th:first-child').evaluateAll((all) => all.map((one) => getComputedStyle(one).whiteSpace)), ['nowrap']);
+    const right = (selector) => page.locator(selector).evaluateAll((all) => Math.max(...all.map((one) => one.getBoundingClientRect().right)));
+    assert.ok((await right('.adjust .field select')) <= (await right('.adjust')) + 1, 'a long choice is cut');
 });
