@@ -31,6 +31,8 @@ test('where a number only begins a longer one, no model is called so', async () 
     asked.mockResolvedValue({ ok: true, version: 2, match: 'words', models: [size] });
     expect(await alsoKnown('gpt-5'), 'a size is no version').toMatchObject({ title: 'Did you mean:', vague: true });
     for (const typed of ['gpt-3 5', 'gpt 3', 'gpt 5b']) expect((await alsoKnown(typed)).vague, typed).toBe(false);
+    asked.mockResolvedValue({ ok: true, version: 2, match: 'words', models: [{ ...size, id: 'llama-3.1-405b', label: 'Llama 3.1 405B' }] });
+    for (const typed of ['405', 'llama 405']) expect((await alsoKnown(typed)).vague, typed).toBe(false);
 });
 
 test('one that is spelled alike says so; none, and a refusal, say nothing', async () => {

@@ -17,10 +17,10 @@ const SAID = 5;
 // What is trained, not a model.
 const ADAPTERS = /(^|[\s,;:/_-])(q?lora|adapters?|peft)(?![a-z])/gi;
 
-// "gpt-5" is not "GPT-3 5B": the size without the number that comes before it.
+// "gpt-5" is not "GPT-3 5B": the size without the number that comes before it. "405" is no version.
 function isSizeAlone({ label }: FoundModel, words: string[]): boolean {
     const numbers = wordsOf(label).filter((word) => /^\d/.test(word));
-    const isOpen = (word: string): boolean => /^[\d.]+$/.test(word) && !numbers.includes(word);
+    const isOpen = (word: string): boolean => /^(\d{1,2}|\d*\.[\d.]*)$/.test(word) && !numbers.includes(word);
     return words.some(isOpen) && !numbers.every((number) => words.some((word) => number.startsWith(word)));
 }
 

@@ -60,6 +60,26 @@ test('where nothing longer fits, that is the answer', () => {
     expect(at(8448)).toContain('Up to 8,448 tokens');
 });
 
+test('beyond what the model was made for, the tile says for what that is', () => {
+    const limits = goodOf('limits', 'limits-70b');
+    const { largest_sequence: found } = limits;
+    if (!found) throw new Error('some length fits the golden job');
+    const notes = [{ id: 'largest.sequence.beyond_model', args: { positions: 131_072 } }];
+    const { text } = shown('llama-70b-64-h100', { limits: { ...limits, largest_sequence: { ...found, value: 496_640, notes } } });
+    expect(text()).toMatch(/Up to 496,640 tokens .* a step; the model was made for up to 131,072\./);
+});
+
+test('a share of time has two digits: of 512 GPUs to 1 it is about 580', () => {
+    const limits = goodOf('limits', 'limits-70b');
+    const { fewest_gpus: found } = limits;
+    if (!found) throw new Error('some number fits the golden job');
+    const { page, answer } = answeredOf('llama-70b-64-h100', {
+        limits: { ...limits, fewest_gpus: { ...found, step_seconds: 578.6 } },
+    });
+    const at = { ...answer, time: { ...answer.time, step_seconds: 1 } };
+    expect(show(<Next page={page} answer={at} act={spies()} />).text()).toContain('It then takes 580 times as long.');
+});
+
 test('where the field ends before the memory does, the end is a least', () => {
     const limits = goodOf('limits', 'limits-70b');
     const { largest_sequence: found } = limits;

@@ -27,7 +27,7 @@ const onGpus = ({ gpus, run, step }: Fitting): string =>
 
 // How long it takes there, told by the number above one.
 const beside = (there: number, here: number): string =>
-    there < here ? say('next.as_fast', { times: format.tenth(here / there) }) : say('next.as_long', { times: format.tenth(there / here) });
+    there < here ? say('next.as_fast', { times: format.times(here / there) }) : say('next.as_long', { times: format.times(there / here) });
 
 type Fitting = Pick<Size, 'gpus' | 'run' | 'efficiency'> & { step: number };
 // The numbers of GPUs of the map on which some plan fits, ascending. Undefined: the map of this run is on its way.
@@ -93,12 +93,18 @@ function Longer({ page, answer }: Props) {
         const note = say('next.longest', { tokens: found.value });
         return <Card href="#limits" question={question} answer={say('next.no_longer')} note={note} />;
     }
+    if (!found) {
+        const note = say('next.on_these', { gpus: Number(answer.job.gpus) });
+        return <Card href="#limits" question={question} answer={say('next.no_length')} note={note} />;
+    }
+    const step = aStep(found.step_seconds);
+    const made = found.notes.find(({ id }) => id === 'largest.sequence.beyond_model')?.args?.positions;
     return (
         <Card
             href="#limits"
             question={question}
-            answer={found ? say('next.tokens', { tokens: found.value, more: found.limited_by === 'range' }) : say('next.no_length')}
-            note={found ? aStep(found.step_seconds) : say('next.on_these', { gpus: Number(answer.job.gpus) })}
+            answer={say('next.tokens', { tokens: found.value, more: found.limited_by === 'range' })}
+            note={made ? say('next.made_for', { step, tokens: Number(made) }) : step}
         />
     );
 }

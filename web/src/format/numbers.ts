@@ -4,6 +4,7 @@ export interface Numbers {
     number(value: number): string; // any number of a formula, as exact as it is: 1.5
     fixed(value: number, digits: number): string; // so many decimals
     tenth(value: number): string; // at most one decimal: 17.8
+    times(value: number): string; // two significant digits: 3.2, 580
     short(value: number): string; // 8.03 billion
     dollars(value: number): string; // $0.30, $3.99, $96,000, $12.4 million
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
@@ -75,6 +76,7 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
         number: exact,
         fixed: (value, digits) => decimals(digits).format(value),
         tenth: (value) => oneDecimal().format(value),
+        times: (value) => significant(2).format(value),
         short: (value) => compact().format(value),
         dollars: (value) =>
             value >= 999_500 ? symbol() + compact().format(value) : (value >= 0.01 && value < 99.995 ? cents() : dollars()).format(value),

@@ -125,6 +125,7 @@ export interface Words {
     'next.see': null;
     'next.longer': null;
     'next.tokens': { more: string | boolean; tokens: number };
+    'next.made_for': { step: string; tokens: number };
     'next.no_length': null;
     'next.no_longer': null;
     'next.longest': { tokens: number };
