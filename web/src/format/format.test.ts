@@ -58,6 +58,11 @@ test('tables: two decimals and exact bytes', () => {
     expect(en.headline(60450574336, 80 * GIB)).toBe('56');
     expect(en.headline(80.2 * GIB, 80 * GIB)).toBe('80.2');
     expect(en.headline(7.48 * GIB, 80 * GIB)).toBe('7.48');
+    expect([en.headline(20.46 * GIB, 24 * GIB), en.safe(20.53 * GIB, 24 * GIB), en.safe(68.97 * GIB, 80 * GIB)]).toEqual([
+        '20.5',
+        '20.5',
+        '68',
+    ]);
     expect(en.gib(60450574336)).toBe('56.30');
     expect(en.bytes(60450574336)).toBe('60,450,574,336');
 });
