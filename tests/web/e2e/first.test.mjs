@@ -71,6 +71,21 @@ pageTest('by keyboard alone: past the bar to the plan’s first button, which op
     assert.ok(await reached(), 'the focus is back');
 });
 
+pageTest('by keyboard alone: what a link of the first screen leads to has the focus, though the link is gone', async () => {
+    const page = await open('', first);
+    for (const [link, section] of [
+        ['.plan a[href="#adjust"]', 'adjust'],
+        ['.next a[href="#gpus"]', 'gpus'],
+    ]) {
+        await page.locator(link).focus();
+        await page.keyboard.press('Enter');
+        await page.locator(`#${section}`).waitFor();
+        await eventually('the focus', () => page.evaluate(() => document.activeElement.closest('[id]').id), section);
+        await page.goBack();
+        await page.locator('main.plain').waitFor();
+    }
+});
+
 pageTest('a question opens what it leads to, and the next visit is plain again', async () => {
     const page = await open('', first);
     await page.locator('.next a[href="#calibrate"]').click();

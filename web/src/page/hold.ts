@@ -19,12 +19,16 @@ export function holdSection(): void {
         const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[href^="#"]') : null;
         if (link) held = link.hash.slice(1);
     });
-    // Another one in the address, or the way back: the browser goes there.
-    addEventListener('hashchange', () => {
-        if (held !== location.hash.slice(1)) held = '';
-    });
     const keep = (): void => {
-        if (held) document.getElementById(held)?.scrollIntoView({ behavior: 'instant' });
+        // Another one in the address, or the way back: the browser goes there. Its event comes too late where a part has just filled.
+        if (held !== location.hash.slice(1)) held = '';
+        const to = held && document.getElementById(held);
+        if (!to) return;
+        to.scrollIntoView({ behavior: 'instant' });
+        // The link is gone with the plain screen: who hears the page or has no mouse goes on from here.
+        if (document.activeElement !== document.body) return;
+        to.tabIndex = -1;
+        to.focus({ preventScroll: true });
     };
     if (main) new ResizeObserver(keep).observe(main);
 }
