@@ -197,7 +197,7 @@ struct Timing {
     double context_correction;        // rescaling partial attention results, over what is counted
     double ring_link, ring_latency;   // share of the link between two GPUs of a node that a ring reaches; seconds a step
     double ring_network;              // share of the network that a ring reaches
-    double ring_network_exposed;      // of rings between nodes, overlapped: the part that attention does not hide
+    double ring_network_latency;      // seconds of a step of such a ring beside those of its bytes
     double host_layer;                // seconds of CPU per layer
     double host_experts;              // seconds of CPU more per layer with experts: routing, sorting, counting tokens
     double host_linear;               // seconds of CPU more per layer with linear attention: many small operations around its kernels

@@ -48,17 +48,14 @@ class ContextTraffic : TimeSymbols<N> {
         using std::min;
         const N c = L::c();
         const N bytes = 4 * M_ * kv_heads() * L::d();
-        const N step =
-            seconds("K_1", "ring_step",
-                    crosses_nodes()
-                        ? on_.network_latency() + bytes * min(T::grid(), on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network)
-                        : on_.of(&Timing::ring_latency) + bytes / on_.ring_link_rate(as_double(p_.context_parallel * p_.tensor_grid())));
+        const N step = seconds("K_1", "ring_step",
+                               crosses_nodes() ? on_.network_latency() + on_.of(&Timing::ring_network_latency) +
+                                                     bytes * min(T::grid(), on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network)
+                                               : on_.of(&Timing::ring_latency) +
+                                                     bytes / on_.ring_link_rate(as_double(p_.context_parallel * p_.tensor_grid())));
         const N rescaling = seconds(
             "K_r", "rescaling", c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * L::a() * L::d() / (t_ * on_.memory()));
-        const auto around = [&](const N& transfer, const N& hidden) {
-            const N exposed = transfer - hidden;
-            return (c - 1) * (crosses_nodes() ? exposed + on_.of(&Timing::ring_network_exposed) * hidden : exposed) + rescaling;
-        };
+        const auto around = [&](const N& transfer, const N& hidden) { return (c - 1) * (transfer - hidden) + rescaling; };
         const N back = seconds("K_2", "ring_step_backward", step * (2 * c - 1) / (c - 1));
         layer.context_forward = around(step, seconds("U_f", "ring_under_attention", min(step, cited(layer.attention_forward) / c)));
         layer.context_backward =

@@ -50,7 +50,7 @@ inline Timing timing() {
     t.ring_link = 0.25;
     t.ring_latency = 3e-3;
     t.ring_network = 0.3;
-    t.ring_network_exposed = 0.9;
+    t.ring_network_latency = 5e-3;
     t.host_layer = 0;
     t.host_experts = 0;
     t.host_linear = 0;

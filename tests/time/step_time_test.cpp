@@ -77,7 +77,7 @@ Timing paper_fit(const char* gpu) {
             .ring_link = get("ring_link"),
             .ring_latency = get("ring_latency"),
             .ring_network = get("ring_network"),
-            .ring_network_exposed = get("ring_network_exposed"),
+            .ring_network_latency = 0,
             .host_layer = get("host_layer"),
             .host_experts = 0,
             .host_linear = 0,
