@@ -17,9 +17,9 @@ class InputsBefore : Symbols<N> {
     [[gnu::noinline]] N bytes() const {
         constexpr double kLogits = 4 + 2 + 4;
         const bool is_dense = m_.experts.count == 0;
-        const N output = L::has_linear() ? L::averaged(a() * d(), L::linear_values()) : a() * d();
+        const N full = h() + a() * d(), read = L::has_linear() ? L::averaged(full, h() + L::linear_values()) : full;
         const N plain = is_dense ? alive_.layers() : alive_.dense_layers(), mixers = m_.one_part ? plain : alive_.layers();
-        N inputs = mixers * 2 * tokens() * (h() + output) / t();
+        N inputs = mixers * 2 * tokens() * read / t();
         if (stage_.dense.alive > 0) inputs = inputs + plain * 2 * tokens() * L::in_some(h() + f()) / t();
         if (stage_.experts.alive > 0) inputs = inputs + alive_.expert_layers() * 2 * routed_tokens() * (L::expert_h() + expert_ffn()) / e();
         return inputs + kLogits * tokens() * v() / t();

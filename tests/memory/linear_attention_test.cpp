@@ -53,6 +53,14 @@ TEST_CASE("by hand: what layers with linear attention keep") {
     CHECK(c(Item::attention_gate) == near(6 / 3.0 * 3 * (2 * 60 * 6 * 10)));
 }
 
+TEST_CASE("by hand: LitGPT's matrices of 4 bits keep what linear attention reads") {
+    Case c = hybrid();
+    c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4, c.plan.lora_targets = lora_query, c.plan.lora_dropout = true;
+    c.plan.frozen_weights = FrozenWeights::nf4, c.plan.framework = FrameworkKind::litgpt, c.plan.pipeline_parallel = 1;
+    // two layers read 48 and 60 values of a token, four 48 and 20, the feed-forward parts of all six 48 and 80; logits: adapters_test.cpp
+    CHECK(c(Item::inputs_before) == near(2 * 60 * (2 * 108 + 4 * 68 + 6 * 128) / 2.0 + (4 + 2 + 4) * 60 * 256 / 2.0));
+}
+
 TEST_CASE("by hand: linear attention between the halves of a split backward pass") {
     Case c = hybrid();
     c.plan.schedule = ScheduleKind::zero_bubble_h1, c.stage = 1;

@@ -36,6 +36,21 @@ TEST_CASE("by hand: weights of layers of one part") {
           2 * space + attention + feed_forward + 6 * 48 + ends + 2 * (48 * 4 + 4 + 3 * 48 * 16 + 48 + 4 * 3 * 48 * 24));
 }
 
+TEST_CASE("by hand: stages of experts alone, and frozen layers without a feed-forward part") {
+    Case c = in_parts(experts(), "M*-EEE");
+    c.stage = 1;
+    CHECK(c(Item::weights) == near(2 * (3 * (48 + kBeside + kExperts) + kVocabulary + 48)));
+    c.plan.trained = TrainedPart::lora, c.plan.lora_targets = lora_query;  // nothing learns in the last layer, which FSDP would send
+    c.plan.framework = FrameworkKind::pytorch, c.plan.zero = Zero::weights;
+    CHECK(c(Item::whole_gradients) == -1);
+    c = in_parts(experts(), "MEM*EM");
+    c.plan.trained = TrainedPart::lora, c.plan.frozen_weights = FrozenWeights::fp8;
+    // a byte for matrices: of two mixers, of the shared expert, of experts; two for norms, for what else a state space has (kSpace), for
+    // router and gate, and for the embedding
+    const double matrices = 2 * (3 * 2'304 / 4.0 + 3'840 / 4.0) + 3 * 48 * 16 / 2 + kExperts;
+    CHECK(c(Item::frozen_weights) == near(matrices + 2 * (3 * 48 + 2 * 3 * 120 / 4.0 + 48 * 4 + 4 + 48 + kVocabulary)));
+}
+
 TEST_CASE("by hand: what layers of one part keep") {
     // six layers of micro-batches are alive, of one norm: half of what two norms read; half of them are state spaces
     const double whole = dense()(Item::norm_activations);
@@ -77,6 +92,33 @@ TEST_CASE("by hand: experts that read a latent") {
     CHECK(waiting >= 1);
 }
 
+TEST_CASE("by hand: masks and adapters of layers of one part") {
+    Case c = parts_alone();
+    c.plan.hidden_dropout = true;
+    CHECK(c(Item::dropout_masks) == 6 * 30 * 48);  // one of a layer
+    // of six layers four mixers read what their norm writes, two feed-forward parts
+    const auto adapted = [](Case one, std::uint32_t targets) {
+        one.plan.trained = TrainedPart::lora, one.plan.lora_rank = 4, one.plan.lora_targets = targets;
+        return one;
+    };
+    CHECK(adapted(parts_alone(), lora_query)(Item::adapter_inputs) == near(4 * 2 * 60 * 48));
+    CHECK(adapted(parts_alone(), lora_query)(Item::adapter_activations) == near(4 * 2 * 60 * 4));
+    CHECK(adapted(parts_alone(), lora_up)(Item::adapter_inputs) == near(2 * 2 * 60 * 48));
+    CHECK(adapted(parts_alone(), lora_all)(Item::adapter_inputs) == near(6 * 2 * 60 * 48));
+    CHECK(adapted(parts_alone(), lora_all)(Item::adapter_activations) == near(2 * 6 * 2 * 60 * 4));  // two each
+    // three mixers and a feed-forward part, two layers of experts: these read no norm but for the shared one, and have two adapters for 60
+    // copies of tokens and two for the shared one
+    CHECK(adapted(parts_routed(), lora_query)(Item::adapter_inputs) == near(3 * 2 * 60 * 48));
+    CHECK(adapted(parts_routed(), lora_all)(Item::adapter_inputs) == near(6 * 2 * 60 * 48));
+    CHECK(adapted(parts_routed(), lora_all)(Item::adapter_activations) == near((2 * 4 + 4 * 2) * 2 * 60 * 4));
+    // LitGPT's 4 bits, on one stage: attention reads 48 and its last matrix 60, three state spaces 48 and 20, two feed-forward parts 48 and
+    // 80; and the logits of two passes (adapters_test.cpp)
+    c = adapted(parts_alone(), lora_query);
+    c.plan.lora_dropout = true, c.plan.frozen_weights = FrozenWeights::nf4, c.plan.framework = FrameworkKind::litgpt;
+    c.plan.pipeline_parallel = 1;
+    CHECK(c(Item::inputs_before) == near(2 * 60 * (108 + 3 * 68 + 2 * 128) / 2.0 + (4 + 2 + 4) * 60 * 256 / 2.0));
+}
+
 TEST_CASE("by hand: layers of one part between the halves of a split backward pass") {
     Case c = parts_alone();
     c.plan.schedule = ScheduleKind::zero_bubble_h1, c.stage = 1;
@@ -86,6 +128,14 @@ TEST_CASE("by hand: layers of one part between the halves of a split backward pa
     const double waiting = c(Item::waiting_activations) / layer;
     CHECK(std::abs(waiting - std::round(waiting)) < 1e-9);
     CHECK(waiting >= 1);
+    // "*E-": two layers without experts, a quarter of what attention and a feed-forward part pass on, half of a state space's; one with
+    // them, whose 60 copies of tokens read and write 48 and pass 3 * 24 on
+    c = parts_routed();
+    c.plan.schedule = ScheduleKind::zero_bubble_h1, c.stage = 1;
+    const double plain = 2 * 60 * 160 / 2 / 4.0 + 2 * 60 * 96 / 2 / 2.0 + 2 * 60 * 80 * 3 / 2 / 4.0 + 2 * 2 * 30 * 48;
+    const double routed = 2 * 2 * 30 * 48 + 2 * 60 * (2 * 48 + 3 * 24), both = c(Item::waiting_activations) / (2 * plain + routed);
+    CHECK(std::abs(both - std::round(both)) < 1e-9);
+    CHECK(both >= 1);
 }
 
 TEST_CASE("by hand: adapters of layers of one part") {
