@@ -247,8 +247,9 @@ class LayerCost : TimeSymbols<N> {
         const N seconds_again = element_wise_.again(expert, kind_, up, whole, shared);
         if (value_of(seconds_again) > 0) add(sum, seconds_again);
         if (whole) add(sum, cited(now_.expert_forward));
-        // of the four exchanges of a forward pass one gathers attention's input, two are the feed-forward part's
-        const double exchanges = (up ? 1 : 0) + (whole || shared ? 2 : 0);
+        // of the four exchanges of a forward pass one gathers attention's input, two are the feed-forward part's, or all if it is alone
+        const double its = m_.one_part ? 4 * (expert ? 1 : feed_forward_part(m_)) : 2;
+        const double exchanges = (up ? 1 : 0) + (whole || shared ? its : 0);
         if (exchanges > 0) add(sum, exchanges * cited(now_.tensor_forward) / 4);
         return sum;
     }

@@ -94,6 +94,48 @@ TEST_CASE("by hand: experts that read a latent") {
     CHECK(flop(all_routed()) - flop(c) == near(6 * (2 * 3 * (48 - 12) * 24.0 - 2 * 48 * 12)));
 }
 
+TEST_CASE("by hand: what layers of one part compute again") {
+    const auto again = [](Case c, std::uint32_t module) {
+        c.plan.recompute = Recompute::selective, c.plan.recompute_modules = module;
+        return c.layers();
+    };
+    const LayerTime kept = parts_alone().layers().dense, routed = parts_routed().layers().expert;
+    CHECK(again(parts_alone(), core_attn).dense.recomputed == near(dense().layers().dense.attention_forward / 6));
+    // a third of the layers: both matrices, 3 for each of 80 values, both exchanges
+    CHECK(again(parts_alone(), mlp).dense.recomputed ==
+          near((feed_forward_seconds() + 0.9 * 120 * (3 * 80 / 2) / kH + kept.tensor_forward) / 3));
+    // a layer of experts is nothing else
+    CHECK(again(parts_routed(), moe).expert.recomputed ==
+          near(routed.routed_forward + 0.9 * 120 * (3 * 48 / 2) / kH + routed.expert_forward + routed.tensor_forward));
+    CHECK(again(parts_routed(), moe).dense.recomputed == 0);
+    // the one norm of a layer of experts; a mixer's is joined to its first matrix
+    CHECK(again(parts_routed(), layernorm).expert.recomputed == near(0.9 * 2 * 60 * (2 * 48 / 2) / kH));
+    CHECK(again(parts_routed(), layernorm).dense.recomputed == 0);
+    Case c = parts_routed();
+    c.plan.transformer_engine = Habit::off;
+    CHECK(again(c, layernorm).dense.recomputed == near(0.9 * 2 * 60 * (2 * 48 / 2) / kH));
+}
+
+TEST_CASE("by hand: adapters of layers of one part in time") {
+    const auto adapted = [](Case c) {
+        c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4;
+        return c.layers();
+    };
+    // read and written: of a state space 48 to 76 and 20 to 48, of attention 48 to 100 and 60 to 48, of a feed-forward part 48 to 160 and
+    // 80 to 48; forward 2 bytes for each value read and 8 for each one written, over two GPUs
+    const double in = 68 / 2.0 + 108 / 6.0 + 128 / 3.0, out = 124 / 2.0 + 148 / 6.0 + 208 / 3.0;
+    const LayerTimes alone = adapted(parts_alone());
+    CHECK(alone.parameters_dense == near(4 * (in + out) / 2));
+    CHECK(alone.frozen_dense == near(2 * ((1'824 + 480) / 2.0 + (2'400 + 1'440) / 6.0 + 3 * 1'920 / 3.0)));
+    CHECK(alone.dense.multiply_forward ==
+          near(space_seconds() / 2 + attention_seconds() / 6 + feed_forward_seconds() / 3 + 60 * (2 * in + 8 * out) / 2 / kH));
+    // one adapter for both experts of a GPU, 48 to 48 and 24 to 48, which 60 copies of tokens pass
+    const LayerTimes routed = adapted(parts_routed());
+    CHECK(routed.parameters_expert == 4 * (72 + 96));
+    CHECK(routed.frozen_expert == 2 * 2 * 3 * 48 * 24);
+    CHECK(routed.expert.multiply_forward == near(parts_routed().layers().expert.routed_forward + 60 * (2 * 72 + 8 * 96) / kH));
+}
+
 TEST_CASE("by hand: operations of a step with layers of one part") {
     // of a token: attention's 48 * (6 + 4) * 10 and 60 * 48, and 10 tokens it attends to of 2 * 60; a state space's 48 * (76 + 20), three
     // taps of 52, 20 values into 8 and out of them; three matrices of 48 * 80; two experts of three of 48 * 24; logits of 48 * 256
