@@ -13,7 +13,6 @@
 namespace fourfold {
 
 constexpr std::size_t kMaxGpuCounts = 16;
-constexpr std::int64_t kMaxGpus = 1'048'576;
 
 static double steps_of(const Budget& budget, const Plan& plan) {
     return std::ceil(budget.tokens / static_cast<double>(plan.global_batch * plan.sequence_length));

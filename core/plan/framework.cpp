@@ -132,6 +132,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .residual = kTransformersResidual,
      .band = Band{0.9, 1.16, "transformers", 154, true}},
 }};
+static_assert(!kFrameworkRows.back().id.empty());  // every framework has a row
 
 // The habits that a plan may set, each a field of the same name there.
 struct HabitRow {

@@ -120,7 +120,7 @@ struct FrameworkRow {
     Residual residual{};
     std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
 };
-inline constexpr std::size_t kFrameworkKinds = 8;
+inline constexpr auto kFrameworkKinds = static_cast<std::size_t>(FrameworkKind::count);
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;
 inline const FrameworkRow& row_of(FrameworkKind kind) { return kFrameworkRows[static_cast<std::size_t>(kind)]; }
 

@@ -15,7 +15,7 @@
 namespace fourfold {
 
 // ---- choices. Their texts are in plan.cpp; order as in the enum.
-enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed, hai_llm, litgpt, transformers };
+enum class FrameworkKind { megatron_2025, megatron_2024, pytorch, nanotron, megatron_deepspeed, hai_llm, litgpt, transformers, count };
 enum class Attention { automatic, flash, cudnn, plain };
 enum class Loss { automatic, plain, native_fused, te_fused, gathered, chunked, tiled, parallel };
 enum class Zero { none, optimizer, gradients, weights };
@@ -260,7 +260,8 @@ void set_notation(Plan& plan, const std::string& text, Problems& problems);
 std::string notation_of(const Plan& plan);
 
 // The largest values that can be entered; a search goes no further.
-inline constexpr std::int64_t kMostMicroBatch = 65'536, kMostBatch = 16'777'216, kMostSequence = 16'777'216, kMostContext = 4'096;
+inline constexpr std::int64_t kMaxGpus = 1'048'576, kMostMicroBatch = 65'536, kMostBatch = 16'777'216, kMostSequence = 16'777'216,
+                              kMostContext = 4'096;
 
 // How people write them: 32 nodes, 8k, 4M tokens.
 inline constexpr Reading kInNodes{.also = "nodes", .times = "gpus_per_node"}, kBinary{.thousand = 1'024},
@@ -269,7 +270,7 @@ inline constexpr Reading kInNodes{.also = "nodes", .times = "gpus_per_node"}, kB
 // The one list of the plan's fields (FieldReader, FieldWriter, FieldDescriber).
 template <class AnyPlan, class Visitor>
 void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
-    v.integer({"gpus|gpus|gpus", &kInNodes}, p.gpus, {1, 1'048'576});
+    v.integer({"gpus|gpus|gpus", &kInNodes}, p.gpus, {1, kMaxGpus});
     v.integer({"sequence_length|seq|tokens", &kBinary}, p.sequence_length, {1, kMostSequence});
     v.integer({"global_batch|batch|sequences", &kInTokens}, p.global_batch, {1, kMostBatch});
     v.integer({"tensor_parallel|tp|gpus"}, p.tensor_parallel, {1, 1'024}, true);

@@ -285,6 +285,7 @@ constexpr std::array<ScheduleRow, kScheduleKinds> kScheduleRows = {{
      .turns = true,
      .libraries = kMegatronCore | kPyTorch},
 }};
+static_assert(kScheduleRows.back().generate != nullptr);  // every schedule has a row
 
 bool schedule_exists(ScheduleKind kind, std::int64_t stages, std::int64_t chunks, std::int64_t micro_batches, std::int64_t group) {
     const ScheduleRow& row = row_of(kind);

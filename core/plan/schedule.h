@@ -30,8 +30,9 @@ struct Op {
 };
 
 // A request names one of the first kChosenSchedules; "1f1b" with several chunks is the interleaved one (ScheduleRow::with_chunks).
-enum class ScheduleKind : std::uint8_t { one_f_one_b, gpipe, zero_bubble_h1, zero_bubble_v, dualpipe, dualpipe_v, interleaved };
-inline constexpr std::int32_t kChosenSchedules = 6, kScheduleKinds = 7;
+enum class ScheduleKind : std::uint8_t { one_f_one_b, gpipe, zero_bubble_h1, zero_bubble_v, dualpipe, dualpipe_v, interleaved, count };
+inline constexpr auto kChosenSchedules = static_cast<std::int32_t>(ScheduleKind::interleaved),
+                      kScheduleKinds = static_cast<std::int32_t>(ScheduleKind::count);
 inline constexpr ScheduleKind kUsualSchedule = ScheduleKind::one_f_one_b;  // where a request says nothing
 inline constexpr ScheduleKind kAlone = ScheduleKind::one_f_one_b;          // a stage alone works on F and B in turns
 

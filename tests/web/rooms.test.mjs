@@ -39,7 +39,7 @@ test('a file of core/ or tests/ includes the header of each type and constant th
             included: [...all.matchAll(/^#include "([^"]+)"/gm)].map(([, path]) => [join('core', path), join('tests', path)]),
             words: new Set(code.match(/(?<![.>:])\b[A-Za-z]\w*/g)),
             types: [...code.matchAll(/^(?:struct|class|enum class) (\w+)[^;(]*\{/gm)].map(([, name]) => name),
-            constants: [...code.matchAll(/^inline constexpr [^;]*;/gm)].flatMap(([line]) => line.match(/\bk[A-Z]\w*(?= =|\[)/g) ?? []),
+            constants: [...code.matchAll(/^(?:inline |static )?constexpr [^;]*;/gm)].flatMap(([line]) => line.match(/\bk[A-Z]\w*(?= =|\[)/g) ?? []),
             declares: new Set([...code.matchAll(/\b(?:struct|class|using|enum) (\w+)|\b(k[A-Z]\w*)(?= =|\[|\{)/g)].map(([, type, value]) => type ?? value)),
         };
     };
@@ -54,7 +54,7 @@ test('a file of core/ or tests/ includes the header of each type and constant th
     };
     const homes = new Map();
     for (const [file, { types, constants }] of sources)
-        if (file.startsWith('core') && file.endsWith('.h')) for (const name of [...types, ...constants]) homes.set(name, file);
+        if (file.startsWith('core')) for (const name of file.endsWith('.h') ? [...types, ...constants] : constants) homes.set(name, file);
     assert.ok(homes.size > 200, `${homes.size} names`);
     const missing = [];
     for (const [file, { words }] of sources) {
