@@ -24,6 +24,17 @@ double activations(const StageMemory<double>& all) {
 
 }  // namespace
 
+TEST_CASE("by hand: what a micro-batch keeps where units of two layers are computed again") {
+    const KeptBytes kept{.dense = 5, .expert = 7, .checkpoint = 12};
+    Stage s;
+    s.dense.held = s.dense.recomputed = 3, s.experts.held = 2, s.experts.recomputed = 1;
+    Plan p;
+    p.recompute = Recompute::full, p.recompute_layers = 2;
+    CHECK(kept.of_micro_batch(s, p) == 7 + 4 / 2 * 12);
+    p.recompute = Recompute::block;  // there it says how many layers, each a unit of its own
+    CHECK(kept.of_micro_batch(s, p) == 7 + 4 * 12);
+}
+
 TEST_CASE("by hand: activations on the host") {
     Case c = dense();  // stage 0: three layers, two micro-batches alive
     const double before = activations(c.memory());

@@ -84,6 +84,94 @@ TEST_CASE("LoRA by hand: only what an adapter reads is kept for it, and the valu
     CHECK(c(Item::feed_forward_activations) == K * 2 * 2 * 60 * 80 / 2);
 }
 
+TEST_CASE("LoRA by hand: which matrices have an adapter") {
+    Case c = adapted();
+    const auto parameters = [&](std::uint32_t targets) {
+        c.plan.lora_targets = targets;
+        return adapter_count(c.model, c.plan) / (6 * 4);  // a layer's, of rank 1
+    };
+    // Megatron: one for queries, keys and values, and one for gate and up
+    for (const std::uint32_t one : {lora_query, lora_key, lora_value}) CHECK(parameters(one) == 48 + 100);
+    for (const std::uint32_t one : {lora_gate, lora_up}) CHECK(parameters(one) == 48 + 160);
+    c.model.attention_gate = true;  // 60 more, of queries
+    CHECK(parameters(lora_key) == 48 + 160);
+    c.plan.framework = FrameworkKind::pytorch;
+    CHECK(parameters(lora_query) == 48 + 120);
+    c.model.attention_gate = false;
+    CHECK(parameters(lora_query) == 48 + 60);
+    for (const std::uint32_t one : {lora_key, lora_value}) CHECK(parameters(one) == 48 + 20);
+    CHECK(parameters(lora_output) == 60 + 48);
+    for (const std::uint32_t one : {lora_gate, lora_up, lora_down}) CHECK(parameters(one) == 48 + 80);
+    c.model.gated = false;
+    CHECK(parameters(lora_gate) == 0);
+    CHECK(parameters(lora_up) == 48 + 80);
+    // queries 48 -> 14 -> 6 heads of 13 + 3; keys and values 48 -> 18 + 3, 18 -> 6 heads of 13 + 8; output 6 * 8 -> 48
+    c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 13, .rope_dim = 3, .value_dim = 8};
+    CHECK(parameters(lora_query) == 48 + 14 + 14 + 96);
+    for (const std::uint32_t one : {lora_key, lora_value}) CHECK(parameters(one) == 48 + 21 + 18 + 126);
+    CHECK(parameters(lora_output) == 48 + 48);
+    c.model.latent.q_rank = 0;
+    CHECK(parameters(lora_query) == 48 + 96);
+}
+
+TEST_CASE("LoRA by hand: copies of what adapters read") {
+    Case c = adapted();
+    const auto kept = [&](std::uint32_t matrices) { return kept_inputs(c.model, c.plan, matrices); };
+    CHECK(kept(kLoraQkv) == 1);
+    c.plan.framework = FrameworkKind::transformers;  // each casts its own
+    CHECK(kept(kLoraQkv) == 3);
+    CHECK(kept(kLoraIn) == 2);
+    c.model.joined_qkv = true;
+    CHECK(kept(kLoraQkv) == 1);
+    c.model.gated = false;  // there is no gate
+    c.model.joined_qkv = false;
+    CHECK(kept(kLoraIn) == 1);
+    c.plan.lora_targets = lora_query | lora_gate;
+    CHECK(kept(kLoraQkv) == 1);
+    CHECK(kept(kLoraIn) == 0);
+    c.plan.lora_dropout = true;
+    CHECK(kept(kLoraQkv) == 0);
+}
+
+TEST_CASE("LoRA by hand: Muon, fp8, flash-attn and Transformer Engine 2 beside adapters") {
+    Case c = adapted();
+    c.plan.optimizer = Optimizer::muon;  // one average of all that learns
+    CHECK(c(Item::moments) == 4 * 3 * kAdapters / 2);
+    const double output = 3 * 2 * 2 * 60 * 60 / 2;
+    c = adapted(lora_query);
+    c.plan.precision = Precision::fp8;  // the projection is frozen: attention alone keeps its output, in 16 bits
+    CHECK(c(Item::attention_output) == output);
+    c = adapted(lora_query);
+    c.plan.attention = Attention::flash;
+    CHECK(c(Item::attention_output_copy) == -1);
+    c.plan.lora_targets = lora_output;
+    CHECK(c(Item::attention_output_copy) == output);
+    c = dense();
+    c.plan.framework = FrameworkKind::megatron_2025;
+    CHECK(c(Item::dummy_gradients) > 0);
+    c.plan.trained = TrainedPart::lora;
+    CHECK(c(Item::dummy_gradients) == -1);
+}
+
+TEST_CASE("LoRA by hand: adapters of experts and their states") {
+    Case c = experts();
+    c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4, c.plan.expert_parallel = 4;
+    // of the first stage: attention of three layers, 48 -> 100 and 60 -> 48; feed-forward part of two, 48 -> 160 and 80 -> 48; of one with
+    // experts the shared one, 48 -> 32 and 16 -> 48, and one adapter for all of a GPU's, 48 -> 48 and 24 -> 48, which is not split
+    const double beside = 4 * (3 * 256 + 2 * 336 + 144) / 2.0, routed = 4 * (96 + 72);
+    CHECK(c(Item::adapters) == 2 * (beside + routed));
+    CHECK(c(Item::gradients) == 4 * (beside + routed));
+    CHECK(c(Item::master_weights) == 4 * (beside / 2 + routed));  // two copies, but of experts one: they lie on all four GPUs of a stage
+    CHECK(c(Item::moments) == 8 * (beside / 2 + routed));
+    c.plan.framework = FrameworkKind::pytorch, c.plan.expert_parallel = 2;  // queries, keys and values, gate and up one by one; each of two
+                                                                            // experts has its own, of which there are two copies
+    const double apart = 4 * (3 * (108 + 68 + 68 + 108) + 2 * 3 * 128 + 3 * 64) / 2.0, each = 2 * 4 * 3 * 72;
+    CHECK(c(Item::adapters) == 2 * (apart + each));
+    CHECK(c(Item::moments) == 8 * (apart + each) / 2);
+    c.plan.pipeline_parallel = 1, c.plan.zero = Zero::weights;  // FSDP sends a layer's: the last one has experts
+    CHECK(c(Item::whole_gradients) == 4 * (4 * ((108 + 68 + 68 + 108) + 3 * 64) / 2.0 + each));
+}
+
 TEST_CASE("LoRA by hand: what adapters of experts keep") {
     Case c = experts();
     c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4;

@@ -70,6 +70,18 @@ TEST_CASE("the formula's parameter count is the published one, for Llama models 
     }
 }
 
+// Six layers: queries and the projection 48 * 60, keys and values a third of that, three matrices of 48 * 80 or two, two norms; the last
+// norm, embedding and head.
+TEST_CASE("the formula's parameter count by hand, with and without a gate") {
+    Model m;
+    m.layers = 6, m.hidden = 48, m.ffn = 80, m.heads = 6, m.kv_heads = 2, m.head_dim = 10, m.vocabulary = 250;
+    const auto parameters = [&] { return bytes(fujii2024<double>(m, plan_of(1, 1, 1, 1, 1)), Item::weights) / 2; };
+    const double others = 6 * (2 * 2'880 + 2 * 960 + 96) + 48 + 2 * 48 * 256;
+    CHECK(parameters() == tests::near(others + 6 * 3 * 3'840));
+    m.gated = false;
+    CHECK(parameters() == tests::near(others + 6 * 2 * 3'840));
+}
+
 TEST_CASE("state bytes per parameter: 18 whole, 16 with 16-bit gradients, 6 + 12/(D*c) shared out") {
     const Model model = llama("llama-3.1-8b");
     Plan plan = plan_of(1, 2, 1, 1, 4);

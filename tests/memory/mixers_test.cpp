@@ -32,6 +32,9 @@ TEST_CASE("by hand: weights of layers with a state space or Kimi's delta attenti
     };
     // 48 * 76 / 2, 20 * 48 / 2; over 2 GPUs three taps and a bias of 52, three numbers for each of 4 heads, a norm over 20
     CHECK(mamba()(Item::weights) == weights(1'824 + 480 + (4 * 52 + 12 + 20) / 2.0));
+    Case plain = mamba();
+    plain.model.linear.bias = false;
+    CHECK(plain(Item::weights) == weights(1'824 + 480 + (3 * 52 + 12 + 20) / 2.0));
     // 48 * 98 / 2, 20 * 48 / 2; gates from 5 values to 32 and 20; three taps of 84, a factor for each of 4 heads and a bias for each of
     // their 8 values; a norm over 5
     CHECK(kimi()(Item::weights) == weights(2'352 + 480 + 5 * 52 / 2.0 + (3 * 84 + 4 * 9) / 2.0 + 5));

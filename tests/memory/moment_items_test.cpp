@@ -223,6 +223,29 @@ TEST_CASE("by hand: workspaces and buffers") {
     CHECK(c(Item::pipeline_buffers) == 3 * 2 * 30 * 48);
 }
 
+TEST_CASE("by hand: bytes of a logit at the loss's worst moment, and of those of a further prediction") {
+    Case c = dense();
+    const auto bytes = [&](LossKernel loss, double at_worst, double kept) {
+        const LossBytes all = loss_bytes(c.model, c.plan, loss);
+        return all.at_worst == at_worst && all.kept == kept;
+    };
+    CHECK(bytes(LossKernel::plain, 6, 4));
+    CHECK(bytes(LossKernel::native_fused, 10, 4));
+    CHECK(bytes(LossKernel::te_fused, 2, 2));
+    CHECK(bytes(LossKernel::gathered, 14, 4));
+    CHECK(bytes(LossKernel::chunked, 4, 4));
+    CHECK(bytes(LossKernel::tiled, 2, 0));
+    CHECK(bytes(LossKernel::parallel, 16, 4));  // log-softmax, targets, exp and their sum
+    c.plan.tensor_parallel = 1;
+    CHECK(bytes(LossKernel::parallel, 14, 4));
+    c.plan.framework = FrameworkKind::litgpt;  // logits of 32 bits
+    CHECK(bytes(LossKernel::chunked, 8, 8));
+    c.plan.framework = FrameworkKind::transformers;  // log-softmax and two gradients; capped ones keep 2 bytes beside them
+    CHECK(bytes(LossKernel::gathered, 12, 4));
+    c.model.capped_logits = true;
+    CHECK(bytes(LossKernel::gathered, 14, 4));
+}
+
 TEST_CASE("by hand: what the allocator adds to large blocks") {
     Case c = dense();
     c.plan.pipeline_parallel = 1, c.plan.gpus = 4;

@@ -173,6 +173,14 @@ TEST_CASE("states by hand: blocks of the allocator") {
     CHECK(c(Item::allocator_rounding) == 739'840 + 3 * kMebi);
 }
 
+TEST_CASE("by hand: an update within the backward pass needs no gradients but where they are added in place") {
+    Case c = dense();  // on one stage with two copies: 6 / (3 * 2) = 1 micro-batch
+    c.plan.pipeline_parallel = 1, c.plan.gpus = 4, c.plan.global_batch = 6, c.plan.optimizer_in_backward = true;
+    CHECK(c(Item::gradients) == 4 * (6 * kLayer + 2 * kVocabulary + 48));
+    c.plan.gradient_fusion = Habit::off;
+    CHECK(c(Item::gradients) == -1);
+}
+
 TEST_CASE("by hand: latent attention that waits for its weight gradients, and one layer with experts") {
     Case c = dense();
     c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 7, .rope_dim = 4, .value_dim = 9};

@@ -86,6 +86,20 @@ TEST_CASE("alive: layers times micro-batches in flight, by schedule") {
     CHECK(traced(c, kCheckpoints).value() == 2 * 2);
 }
 
+// ZB-H1 on 130 stages, of which only the two extreme moments are kept. The first stage does 130 forwards; then each backward pass is
+// followed by its W, since 130 are held. The last one does a backward pass after each forward and puts off all W until 130 are held: at
+// most 129 wait while one is alive, and 130 when the last of these is done.
+TEST_CASE("alive by hand: pipelines of more than 128 stages") {
+    const auto moments = [](std::int32_t stage) {
+        std::string all;
+        for (const InFlight& one : fullest_moments(ScheduleKind::zero_bubble_h1, 130, 1, 260, stage))
+            all += std::to_string(one.until_backward[0]) + "+" + std::to_string(one.until_weight[0]) + " ";
+        return all;
+    };
+    CHECK(moments(0) == "130+0 129+1 ");
+    CHECK(moments(129) == "1+129 0+130 ");
+}
+
 TEST_CASE("alive: the chunk of the embedding is in the first stage alone") {
     tests::Case c = deep();
     CHECK(definitions(traced(c, kFirstChunk)) == "A = min(p − i, m)");

@@ -105,6 +105,8 @@ TEST_CASE("each rule, broken alone, is named with its field, the value given and
           "virtual_stages interleaving_needs_stages 2 -> 1");
     const Model experts = model_of(R"({"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
         "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32000, "num_local_experts": 8, "num_experts_per_tok": 2})");
+    CHECK(broken(experts, R"({"expert_parallel": 6, "gpus": 24, "global_batch": 60})") == "expert_parallel experts_divide 6 -> 4");
+    CHECK(broken(experts, R"({"expert_parallel": 8, "expert_tensor_parallel": 2})") == "expert_parallel expert_gpus_divide 8 -> 4");
     CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true})") == "expert_overlap overlap_applies true -> false");
     CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "virtual_stages": 4})") == "");
     CHECK(broken(experts, R"({"expert_parallel": 4, "expert_overlap": true, "tensor_parallel": 4, "pipeline_parallel": 1})") == "");

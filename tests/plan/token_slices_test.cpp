@@ -85,6 +85,8 @@ TEST_CASE("token slices: cut where all work as long as each other, on the grid")
     const SliceWork work{windowed, 3'000, 1};
     CHECK(work.tokens_until(0.5) == doctest::Approx(1'750));
     for (const double part : {0.05, 0.2, 0.6, 0.99}) CHECK(work.until(work.tokens_until(part)) == doctest::Approx(part));
+    windowed.window.chunks = true;  // of 1000 tokens: 1000^2/2 + 2000*500 pairs, half of them until 1000 + 500
+    CHECK(work.tokens_until(0.5) == doctest::Approx(1'500));
 }
 
 TEST_CASE("token slices: no cut of TeraPipe's dynamic programme is faster by more than the grid's width" * doctest::test_suite("quality")) {

@@ -47,10 +47,19 @@ TEST_CASE("adapters by hand: their multiplications, where memory does not set th
     c.plan.expert_parallel = 2;
     // attention as above; one adapter for both experts of a GPU: 48 -> 48 and 24 -> 48
     CHECK(c.layers().parameters_expert == 4 * (108 + 148) / 2.0 + 4 * (72 + 96));
+    // 60 copies of tokens over 2 experts: both of their matrices move 10,368 and 6,624 bytes (experts_test.cpp), forward or for gradients
+    // of their inputs; beside them the adapters of attention, and of experts for all copies at once
+    CHECK(c.layers().expert.multiply_forward ==
+          near((16'560 + 12'240 + 2 * (10'368 + 6'624) + 60 * ((2 * 108 + 8 * 148) / 2.0 + 2 * 72 + 8 * 96)) / kH));
+    CHECK(c.layers().expert.multiply_backward ==
+          near((16'560 + 12'240 + 2 * (10'368 + 6'624) + 60 * ((10 * 108 + 4 * 148) / 2.0 + 10 * 72 + 4 * 96)) / kH));
+    CHECK(c.layers().frozen_expert == 2 * (2'400 + 1'440 + 2 * 3 * 48 * 24));
     c.model.experts.shared_ffn = 16;  // 48 -> 32 and 16 -> 48
     CHECK(c.layers().parameters_expert == 4 * (108 + 148) / 2.0 + 4 * (72 + 96) + 4 * (64 + 80) / 2.0);
     c.model.experts.shared_ffn = 0;
     c.plan.framework = FrameworkKind::pytorch;  // queries, keys and values, the projection: 48 -> 60, 20, 20 and 60 -> 48. Each expert has
                                                 // its own: 48 -> 24 twice, 24 -> 48
     CHECK(c.layers().parameters_expert == 4 * (204 + 148) / 2.0 + 2 * 4 * (120 + 96));
+    const double frozen = 16'560 + 12'240 + 2 * (10'368 + 6'624);
+    CHECK(c.layers().expert.multiply_forward == near((frozen + 60 * ((2 * 204 + 8 * 148) / 2.0 + 2 * 120 + 8 * 96)) / kH));
 }

@@ -101,6 +101,8 @@ TEST_CASE("flop by hand: single operations computed again") {
     CHECK(of_operations(c) == near(6 * (960 + 2'880 + 3'840)));
     c = with_experts({0, 0, 1, 0, 0, 1});  // two experts of width 24 whole, and w3 of the shared one
     CHECK(of_operations(c) == near(6 * (960 + 2'880) + 4 * 3'840 + 2 * (3 * 48 * 48 + 48 * 16)));
+    c = with_experts({0, 0, 0, 0, 0, 1});
+    CHECK(of_operations(c) == near(6 * (960 + 2'880) + 5 * 3'840 + (3 * 48 * 48 + 48 * 16)));
     c = dense();
     c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 7, .rope_dim = 4, .value_dim = 9};
     CHECK(of_operations(c) == near(6 * (14 * 66 + 18 * 96 + 2 * 3'840)));  // wq_b, wkv_b, w1, w2

@@ -269,6 +269,20 @@ TEST_CASE("by hand: a ring of context parallelism") {
     CHECK(c.layers().dense.context_forward == near(3e-3 + 1'200 / 5e5 + 2 * 16 * 1.25 * 30 * 6 * 10 / (4 * kH), 1e-6));
 }
 
+TEST_CASE("by hand: heads that are swapped, on a mesh and among four GPUs") {
+    Case c = dense();
+    c.model.heads = 8, c.plan.context_parallel = 2, c.plan.context_parallel_kind = ContextKind::all_to_all, c.plan.gpus = 16;
+    // queries and output of 4 heads of 10, keys and values of as many as GPUs need, 2: 2 * (4 + 2) * 10 values of 30 tokens, half of which
+    // leave; at 0.75 of what collectives reach
+    const double bytes = 2 * 30 * 120 / 2.0;
+    CHECK(c.layers().dense.context_forward == near(4 * 1e-3 + bytes / (0.75 * 0.5 * 2e6)));
+    c.hw.topology = Topology::mesh, c.hw.mesh_gpus = 8;  // 2 x 2 GPUs: three of seven links of each
+    CHECK(c.layers().dense.context_forward == near(4 * 1e-3 + bytes / (0.75 * 0.5 * 2e6 * 3 / 7)));
+    // among four GPUs of a switch, of 8 heads and 4: 2 * (8 + 4) * 10 values of 15 tokens, three quarters of which leave
+    c.hw.topology = Topology::one_switch, c.plan.tensor_parallel = 1, c.plan.context_parallel = 4;
+    CHECK(c.layers().dense.context_forward == near(4 * 1e-3 + 2 * 15 * 240 * 3 / 4.0 / (0.75 * 0.5 * 2e6)));
+}
+
 TEST_CASE("by hand: recomputation") {
     Case c = dense();
     const LayerTime kept = c.layers().dense;

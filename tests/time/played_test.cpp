@@ -101,6 +101,52 @@ TEST_CASE("played, law: pairs hide what the slowest stage's work exceeds its tim
             }
 }
 
+// Two stages of two chunks that hold 2, 1, 1 and 2 layers; a layer takes 1 s a pass: each stage works 6 s on a micro-batch, and the count
+// says 6 m + 6 / 2. The first two micro-batches take 18 s (plan/schedule_test.cpp): 3 s more. From then on no stage waits: on the first one
+// groups begin at 0, 6, 20, 32 and 44 s. Its fourth group's forwards are F0 32-34 35-37, F1 38-39 41-42; what is left after them are
+// backward passes, B0 42-44, B1 45-46 49-50, B0 50-52 52-54. So four groups take 54 s, and every further one 12.
+TEST_CASE("chunks in turns by hand: chunks that do not hold as many layers") {
+    Case c = dense();
+    c.plan.virtual_stages = 2, c.plan.gpus = 4, c.k.accumulation = 0;
+    c.plan.layout = std::make_shared<const Layout>(std::vector<std::int32_t>{2, 1, 1, 2});
+    LayerTimes layers;
+    layers.dense.forward = layers.dense.backward = 1;
+    for (const auto& one : {std::pair{2, 18}, {8, 54}, {10, 66}, {16, 102}}) {
+        const auto& [micro_batches, seconds] = one;
+        c.plan.global_batch = 3 * micro_batches;
+        CAPTURE(one.first);
+        const StepTime<double> step = step_time<double>(c.model, c.plan, c.framework(), c.hw, c.k, layers);
+        CHECK(step.items[static_cast<std::size_t>(TimeItem::bubble)] == near(seconds - 6 * micro_batches));
+    }
+    c.plan.layout = std::make_shared<const Layout>(std::vector<std::int32_t>{3, 1, 1, 1});  // alone the first stage works 8 s
+    c.plan.global_batch = 3 * 2;
+    // F0 0-3 3-6, F1 6-7 7-8, B1 9-10 11-12, B0 12-15 15-18 there, and F0 3-4 6-7, F1 7-8, B1 8-9, F1 9-10, B1 10-11, B0 11-12 12-13 on
+    // the last one: no longer than the count says, 8 * 2 + 4 / 2
+    const StepTime<double> step = step_time<double>(c.model, c.plan, c.framework(), c.hw, c.k, layers);
+    CHECK(step.items[static_cast<std::size_t>(TimeItem::bubble)] == near(18 - 16));
+}
+
+// 50 stages of 30 chunks are 3,000 operations for each micro-batch, of at most 300,000.
+TEST_CASE("chunks in turns, law: what is too long to be played is counted as alike") {
+    Case c = dense();
+    Plan& p = c.plan;
+    p.pipeline_parallel = 50, p.virtual_stages = 30, p.gpus = 100, c.k.accumulation = 0;
+    std::vector<std::int32_t> chunks(1'500, 1);
+    chunks.front() = chunks.back() = 2;
+    p.layout = std::make_shared<const Layout>(chunks);
+    c.model.layers = p.layout->layers();
+    LayerTimes layers;
+    layers.dense.forward = layers.dense.backward = 1;
+    const auto bubble = [&](std::int64_t micro_batches) {
+        p.global_batch = 3 * micro_batches;
+        const StepTime<double> step = step_time<double>(c.model, p, c.framework(), c.hw, c.k, layers);
+        return step.items[static_cast<std::size_t>(TimeItem::bubble)];
+    };
+    const double alike = (62 + 48 * 60) / 30.0;  // the other stages' 31 and 30 layers, over 30 chunks
+    CHECK(bubble(100) > 1.01 * alike);
+    CHECK(bubble(150) == near(alike));
+}
+
 TEST_CASE("chunks in turns, law: a step takes what its list of operations takes, if that is more than the closed form says") {
     tests::Random random(29);
     int longer = 0;
@@ -108,8 +154,9 @@ TEST_CASE("chunks in turns, law: a step takes what its list of operations takes,
         Case c = dense();
         Plan& p = c.plan;
         p.pipeline_parallel = random.from(2, 6), p.virtual_stages = random.from(2, 4), p.gpus = 4 * p.pipeline_parallel;
-        const std::int64_t groups = random.from(1, 9), m = groups * p.pipeline_parallel;
-        p.global_batch = 6 * m;
+        const std::int64_t group = random.from(p.pipeline_parallel, p.pipeline_parallel + 3);
+        const std::int64_t m = group * random.from(1, 9) + (random.coin() ? 0 : random.from(p.pipeline_parallel, group));
+        p.virtual_stage_group = group, p.global_batch = 6 * m;
         std::vector<std::int32_t> chunks;
         for (std::int64_t i = 0; i < p.chunks(); ++i) chunks.push_back(static_cast<std::int32_t>(random.from(1, random.coin() ? 1 : 3)));
         p.layout = std::make_shared<const Layout>(chunks);
@@ -119,9 +166,10 @@ TEST_CASE("chunks in turns, law: a step takes what its list of operations takes,
         const LayerTimes layers = with_traffic(1);
         OpTimes times = op_times(c.model, p, c.hw, c.k, layers, Stages(c.model, p));
         times.transfer = 0;
-        const auto whole = play(make_schedule(ScheduleKind::interleaved, static_cast<std::int32_t>(p.pipeline_parallel),
-                                              static_cast<std::int32_t>(p.virtual_stages), static_cast<std::int32_t>(m)),
-                                times);
+        const auto whole =
+            play(make_schedule(ScheduleKind::interleaved, static_cast<std::int32_t>(p.pipeline_parallel),
+                               static_cast<std::int32_t>(p.virtual_stages), static_cast<std::int32_t>(m), static_cast<std::int32_t>(group)),
+                 times);
         REQUIRE(whole);
         const StepTime<double> step = step_time<double>(c.model, p, c.framework(), c.hw, c.k, layers);
         const double slowest = *std::max_element(whole->busy.begin(), whole->busy.end()), n = static_cast<double>(m);

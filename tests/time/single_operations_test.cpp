@@ -41,6 +41,9 @@ TEST_CASE("single operations by hand: element-wise work where 16 bits flow, and 
     CHECK(c.layers().dense.element_forward == near(0.9 * 120 * ((960 + 288) / 2 + (kRotary * 28 * 80 + 25 * 80) / 2) / kH));
     CHECK(c.layers().dense.element_backward == near(0.9 * 120 * ((1'536 + 288) / 2 + (kRotary * 35 * 80 + 45 * 80) / 2) / kH));
     c = in_16_bits();
+    c.model.learned_positions = true;  // no rotary ones: 2 of 8 heads
+    CHECK(c.layers().dense.element_forward == near(0.9 * 120 * ((kNorms * 480 + 288) / 2 + (2 * 80 + 5 * 80) / 2) / kH));
+    c = in_16_bits();
     c.plan.activation_fusion = Habit::on;  // Liger: norms 4, rotary positions 2 of 8 heads, the gate 3
     CHECK(c.layers().dense.element_forward == near(0.9 * 120 * ((192 + 288) / 2 + (160 + 240) / 2) / kH));
 }

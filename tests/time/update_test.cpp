@@ -54,6 +54,23 @@ TEST_CASE("by hand: Muon's iterations for latent attention") {
     CHECK(muon_flop(c.model, false) == 4'147'200 + others);
 }
 
+TEST_CASE("by hand: bytes of an update for each parameter") {
+    Plan p;
+    CHECK(update_bytes(p) == 34);
+    // gradient twice, 4 bytes of the copy in 32 bits read and written, averages read and written, a weight of 2 bytes written; two averages
+    // of a byte with a scale of 4 for 256 values
+    p.optimizer = Optimizer::adam_8bit;
+    CHECK(update_bytes(p) == 8 + 8 + 2 * 2 * (1 + 4.0 / 256) + 2);
+    p.master_weights = Habit::off;  // the weight itself is read
+    CHECK(update_bytes(p) == 8 + 2 + 2 * 2 * (1 + 4.0 / 256) + 2);
+    p.gradients_in_fp32 = false;
+    CHECK(update_bytes(p) == 4 + 2 + 2 * 2 * (1 + 4.0 / 256) + 2);
+    p.optimizer = Optimizer::sgd;  // one average of 4
+    CHECK(update_bytes(p) == 4 + 2 + 2 * 4 + 2);
+    p.optimizer = Optimizer::adam, p.moments = Moments::bits16;
+    CHECK(update_bytes(p) == 4 + 2 + 2 * 2 * 2 + 2);
+}
+
 TEST_CASE("by hand: an update of PyTorch's single operations calculates as well") {
     Case c = dense();
     const Stage stage;
