@@ -28,6 +28,14 @@ void ShellRun::finish() {
     script_.file_names = files_.names();
 }
 
+// [[ … ]], [ … ], false: what a function answers that ends with it; other commands are taken to go well.
+static bool is_question(const ShellNode& node) {
+    constexpr std::string_view kQuestions[] = {"[", "test", "false"};
+    return node.kind == ShellNode::test || node.kind == ShellNode::sum ||
+           (node.kind == ShellNode::simple && !node.words.empty() &&
+            std::find(std::begin(kQuestions), std::end(kQuestions), node.words[0].text) != std::end(kQuestions));
+}
+
 void ShellRun::run(const ShellNodes& nodes) {
     Truth last = Truth::yes;
     const ShellDoubt doubt(ends_, false);
@@ -42,6 +50,7 @@ void ShellRun::run(const ShellNodes& nodes) {
             else
                 last = run(node);
             ends_.doubts += ends_.doubtful(node) ? 1 : 0;  // for what hangs on its answer
+            if (!returned_) answered_ = is_question(node) ? last : Truth::yes;
             continue;
         }
         const Truth needed = node.link == ShellNode::and_then ? last : !last;
@@ -144,11 +153,12 @@ void ShellRun::choice(const ShellNode& node) {
 static bool only_sets(const ShellNodes& nodes) {
     return std::all_of(nodes.begin(), nodes.end(), [](const ShellNode& node) {
         if (node.kind == ShellNode::test || node.kind == ShellNode::sum) return true;
+        constexpr std::string_view kSteps[] = {"[", "shift", "echo", "exit"};
         if (node.kind == ShellNode::condition || node.kind == ShellNode::choice)
             return std::all_of(node.clauses.begin(), node.clauses.end(),
                                [](const ShellClause& one) { return only_sets(one.condition) && only_sets(one.body); });
         return node.kind == ShellNode::simple && !node.words.empty() &&
-               (node.words[0].text == "[" ||
+               (std::find(std::begin(kSteps), std::end(kSteps), node.words[0].text) != std::end(kSteps) ||
                 std::all_of(node.words.begin(), node.words.end(), [](const RawWord& word) { return assigned_name(word.text) > 0; }));
     });
 }
@@ -162,6 +172,7 @@ bool ShellRun::follow(const ShellNodes& body, const std::function<Truth()>& goes
         if (truth == Truth::no) return true;
         if (truth == Truth::unknown) break;
         run(body);
+        if (exited_ || returned_) return true;
         step();
     }
     scopes_.variables = before;

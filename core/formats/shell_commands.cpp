@@ -136,6 +136,10 @@ Truth ShellRun::start(ShellCommand& found, bool piped) {
     if (one_of(name, {"true", ":"})) return Truth::yes;
     if (name == "false") return Truth::no;
     if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
+    if (name == "return") {
+        const std::string status = found.words.size() > 1 ? found.words[1].text : "0";
+        answered_ = status == "0" ? Truth::yes : status.find_first_not_of("0123456789") == status.npos ? Truth::no : Truth::unknown;
+    }
     if (name == "return" && scopes_.note_return()) returned_ = true, steps_ += static_cast<int>(scopes_.variables.size() / 16);
     if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
     if (printed_ != nullptr && name == "echo") {
@@ -165,8 +169,9 @@ Truth ShellRun::start(ShellCommand& found, bool piped) {
     if (name == "xargs") found.words.push_back({open_mark(name), found.line});  // what it is given
     if (name == "mapfile" || name == "readarray") return values_.read_lines(found.words, script_.documents), Truth::yes;
     if (const auto function = functions_.find(name); function != functions_.end()) {
+        answered_ = Truth::yes;
         with_settings(found, [&] { call(function->second, found.words); });
-        return Truth::yes;
+        return std::exchange(answered_, Truth::yes);
     }
     const bool takes_in = one_of(name, {"source", "."});
     if (auto inner = files_.inside(found.words, piped, script_.documents, values_)) {

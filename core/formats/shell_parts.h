@@ -159,6 +159,7 @@ class ShellValues {
     Truth test(const ShellNode& node);
     std::string counted_nodes(std::string_view inside);
     std::string list_joined(const ShellNodes& nodes);
+    std::string cut_out(const ShellNodes& nodes, const std::string& said);
     std::string counted_parts(const ShellNodes& nodes, const std::string& said);
     static std::string trimmed(const std::string& value, std::string_view operation);
     std::string filled(std::string word);

@@ -119,6 +119,23 @@ std::string ShellValues::counted_parts(const ShellNodes& nodes, const std::strin
     return list.empty() || is_open(list) ? "" : std::to_string(1 + std::count(list.begin(), list.end(), ','));
 }
 
+// "echo 4:64 | cut -d: -f2": the field; nothing for other commands.
+std::string ShellValues::cut_out(const ShellNodes& nodes, const std::string& said) {
+    if (nodes.size() != 2 || nodes[1].link != ShellNode::piped || nodes[1].words.empty() || nodes[1].words[0].text != "cut") return "";
+    std::string options;
+    for (std::size_t i = 1; i < nodes[1].words.size(); ++i) options += text(nodes[1].words[i].text);
+    const std::size_t by = options.find("-d"), at = options.find("-f");
+    if (options.size() != 6 || by == options.npos || at == options.npos || is_open(said) || options[at + 2] < '1' || options[at + 2] > '9')
+        return "";
+    std::string_view rest = said;
+    for (char field = options[at + 2]; field > '1'; --field) {
+        const std::size_t end = rest.find(options[by + 2]);
+        if (end == rest.npos) return "";
+        rest.remove_prefix(end + 1);
+    }
+    return std::string(rest.substr(0, rest.find(options[by + 2])));
+}
+
 // python3 -c "print(8 * 16)", "print(int(512 / 8))": the sum; nothing for what else it prints.
 static std::string sum_printed(std::string_view code) {
     constexpr std::string_view kPrint = "print(";
@@ -167,6 +184,7 @@ std::string ShellValues::substitution(std::string_view inside) {
     if (words[0].text.starts_with("python") && words.size() == 3 && words[1].text == "-c" && way->size() == 1)
         if (std::string sums = sum_printed(words[2].text); !sums.empty()) return sum(sums);
     if (std::string parts = counted_parts(*way, rest); !parts.empty()) return parts;
+    if (std::string field = cut_out(*way, rest); !field.empty() && words[0].text == "echo") return field;
     if (way->size() == 1 && printed_by)
         if (auto text = printed_by(words)) return std::move(*text);
     if (words[0].text != "echo") return unknown();

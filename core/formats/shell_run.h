@@ -83,6 +83,7 @@ class ShellRun {
     ShellEnds ends_;
     std::string reason_;
     int steps_ = 0, calls_ = 0;
+    Truth answered_ = Truth::yes;             // by a function
     bool exited_ = false, returned_ = false;  // on the way that is followed
 };
 

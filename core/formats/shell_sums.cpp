@@ -101,6 +101,11 @@ class Sum {
         } else {
             value = leaf();
         }
+        if (take("**")) {
+            const Number power = single(), base = std::exchange(value, value ? Number(1) : value);
+            if (!power || *power < 0 || *power > 62) value = std::nullopt;
+            for (std::int64_t i = 0; value && i < *power; ++i) value = apply("*", *value, *base);
+        }
         --depth_;
         return value;
     }
@@ -123,6 +128,9 @@ class Sum {
             return std::nullopt;
         }
         if (value.empty()) return 0;
+        if (value.starts_with("0x") && value.size() > 2 && value.size() < 12 &&
+            value.find_first_not_of("0123456789abcdefABCDEF", 2) == value.npos)
+            return std::stoll(value, nullptr, 16);
         if (value.size() > 18 || value.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
         return std::stoll(value);
     }

@@ -91,6 +91,19 @@ TEST_CASE("lists and numbers: lines of a document, whole numbers, another name, 
     }
 }
 
+TEST_CASE("what a function answers, options that it is given, and more sums") {
+    const std::string big = "is_big() { [[ $1 == 70b ]]; }\nG=64\n";
+    CHECK(called_sizes(big + "if is_big 7b; then T=8; else T=4; fi\n" + kCalledStart + kCalledSizes) == kFourBy64);
+    CHECK(called_sizes(big + "if is_big 70b; then T=4; else T=8; fi\n" + kCalledStart + kCalledSizes) == kFourBy64);
+    CHECK(called_sizes("fails() { return 1; }\nT=8\nG=64\nfails || T=4\n" + kCalledStart + kCalledSizes) == kFourBy64);
+    CHECK(called_sizes("run() {\n  local T=1 G=1\n  while [[ $# -gt 0 ]]; do\n    case $1 in\n      --tp) T=$2; shift 2 ;;\n"
+                       "      --gbs) G=$2; shift 2 ;;\n      *) echo \"$1?\"; exit 1 ;;\n    esac\n  done\n  " +
+                       kCalledStart + kCalledSizes + "}\nrun --tp 4 --gbs 64\n") == kFourBy64);
+    CHECK(called_sizes("S=4:64\nT=$(echo $S | cut -d: -f1)\nG=$(echo \"$S\" | cut -d ':' -f 2)\n" + kCalledStart + kCalledSizes) ==
+          kFourBy64);
+    CHECK(called_sizes("T=$((2 ** 2))\nG=$((0x40))\n" + kCalledStart + kCalledSizes) == kFourBy64);
+}
+
 TEST_CASE("arguments whose names are open, or that xargs adds, are marked") {
     const Json job = first_of_script("torchrun --nproc_per_node 8 " + kCalledModel + "--lr $LR --${PRECISION} --global-batch-size 64\n");
     CHECK(fate(job, "--${PRECISION}").starts_with("unknown"));
