@@ -277,7 +277,6 @@ static constexpr const char* kNoNumber[] = {
     "wandb",
     "attention_sink_k",
     "enable_shared_expert",
-    "num_shared_experts",
     "extra_vocab_size",
     "training_phase",
     "fp32_residual*",

@@ -20,7 +20,10 @@ static constexpr KeyRow kForks[] = {
     {"distribute_checkpointed_activations", "distribute_saved_activations"},  // Megatron-LM to 2.5
     {"pipe_parallel_size", "pipeline_model_parallel_size"},                   // DeepSpeedExamples, Megatron-LM of 2020 in 3D
     {"gas", "gradient_accumulation_steps"},
-    {"intermediate_size", "ffn_hidden_size"},        // Pai, before Megatron Core
+    // Pai: before Megatron Core; megatron_patch/model/deepseek_v2/transformer/mlp.py; Qwen's experts.
+    {"intermediate_size", "ffn_hidden_size"},
+    {"num_shared_experts", "n_shared_experts"},
+    {"shared_moe_ffn_hidden_size", "moe_shared_expert_intermediate_size"},
     {"num_nextn_predict_layers", "mtp_num_layers"},  // AIAK
     // Megatron-LM, examples/mimo: of the model of language behind encoders.
     {"llm_tp", "tensor_model_parallel_size"},
@@ -179,6 +182,9 @@ void translate_forks(Import& in) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "advantage_estimator: " + way->substr(0, 40)));
     // MindSpeed-LLM trains on answers that are preferred, and by rewards, too.
     if (const auto stage = in.text("stage", ""); stage && *stage != "sft" && *stage != "pt") refuse_mode(in, *stage);
+    // Pai's DeepSeek has latent attention without a switch.
+    if (in.has("qk_nope_head_dim") && count_like(in.entries, {"multi*latent_attention"}) == 0)
+        in.entries.push_back({"multi_latent_attention", "", true, in.last("qk_nope_head_dim")->line});
     for (Entry& entry : in.entries)
         for (const auto& [own, usual] : kForks)
             if (entry.key == own) entry.key = usual;

@@ -383,7 +383,7 @@ void read_megatron_model(Import& in) {
     Problems problems;
     ImportReport report;
     auto model = read_model(config, "", problems, report);
-    if (!model) return refuse_sizes(in, problems);
+    if (!model) return problems.empty() || problems[0].rule != "range" ? ask_model(in) : refuse_sizes(in, problems);
     constexpr std::int64_t kMost = 1'024;
     const std::int64_t rows = in.whole("make_vocab_size_divisible_by", "").value_or(128);
     const std::int64_t multiple =

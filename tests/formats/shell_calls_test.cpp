@@ -117,6 +117,20 @@ TEST_CASE("a batch that a fork says in steps; verl's gradients; OpenRLHF's and T
                                       "--bf16 --intermediate-size 1408 --gradient-accumulation-steps 4\n");
     CHECK(some(fork, {"global_batch"}) == "global_batch=32");
     CHECK(fork["job"]["model"]["intermediate_size"] == 1408);
+    const std::string experts =
+        "torchrun --nproc_per_node 8 " + kCalledModel + "--bf16 --swiglu --num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 256 ";
+    const Json shared = first_of_script(experts + "--enable-shared-expert --num-shared-experts 2\n");
+    CHECK(shared["job"]["model"]["shared_expert_intermediate_size"] == 512);
+    const Json width = first_of_script(experts + "--enable-shared-expert --shared-moe-ffn-hidden-size 640\n");
+    CHECK(width["job"]["model"]["shared_expert_intermediate_size"] == 640);
+    const std::string llama =
+        "--untie-embeddings-and-output-weights --normalization RMSNorm --disable-bias-linear --position-embedding-type rope ";
+    const Json latent =
+        first_of_script(experts + llama + "--kv-lora-rank 64 --qk-nope-head-dim 32 --qk-rope-head-dim 16 --v-head-dim 32\n");
+    CHECK(latent["job"]["model"]["kv_lora_rank"] == 64);
+    // A shape that no model here has is asked for.
+    const Json other = first_of_script(experts + llama + "--kv-lora-rank 64 --qk-nope-head-dim 32 --hybrid-override-pattern MMMMMMMM\n");
+    CHECK(other["asked"].dump() == R"(["model"])");
     const std::string verl =
         "python3 -m verl.trainer.main_ppo --config-name=ppo_megatron_trainer actor_rollout_ref.actor.strategy=megatron "
         "actor_rollout_ref.model.path=Qwen/Qwen2.5-7B actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1 ";
