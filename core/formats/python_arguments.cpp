@@ -63,6 +63,18 @@ std::string given_name(const PythonTokens& tokens, std::size_t at) {
     return name_at(tokens, name) ? tokens[name].value : "";
 }
 
+bool none_at(const PythonTokens& tokens, std::size_t at) {
+    if (!name_at(tokens, at)) return false;
+    const std::string& name = tokens[at].value;
+    const auto named = [&](std::size_t i, const std::string& one) { return name_at(tokens, i) && tokens[i].value == one; };
+    bool none = name == "None", other = false;
+    for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+        if (!named(i, name) || !sign_at(tokens, i + 1, "=") || named(i + 2, name)) continue;  // or an argument of its own name
+        (named(i + 2, "None") ? none : other) = true;
+    }
+    return none && !other;
+}
+
 PythonArguments::PythonArguments(const PythonTokens& tokens, const std::vector<Entry>& all, const NamesSet& set, bool sections)
     : tokens_(tokens), set_(set), sections_(sections) {
     for (const Entry& entry : all) {

@@ -26,6 +26,8 @@ const PythonObject* object_at(const PythonTokens& tokens, std::size_t at, std::s
 std::size_t behind_bracket(const PythonTokens& tokens, std::size_t at);
 // The name that the call at `at` is given to: "model, tokenizer = Fast.from_pretrained(...)" is "model". "" where there is none.
 std::string given_name(const PythonTokens& tokens, std::size_t at);
+// None, or a name that the text gives nothing but None.
+bool none_at(const PythonTokens& tokens, std::size_t at);
 
 class PythonArguments {
  public:

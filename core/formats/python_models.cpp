@@ -320,7 +320,7 @@ class ModelReader {
             const bool given = is_token(tokens_, i, PythonToken::name, "peft_config") && has_sign_at(tokens_, i + 1, "=");
             const bool made = calls_at(tokens_, i, "get_peft_model");
             const std::size_t value = i + 2;
-            if ((!given && !made) || (given && is_token(tokens_, value, PythonToken::name, "None"))) continue;
+            if ((!given && !made) || (given && ++calls_ < kMostCalls && none_at(tokens_, value))) continue;
             Entry part = entry("use_lora", i, open_mark(written_value(tokens_, given ? value : i)));
             part.open = {written_value(tokens_, given ? value : i)};
             made_.part = part;

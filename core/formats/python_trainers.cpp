@@ -279,6 +279,11 @@ void add_dictionary_job(ReadJobs& read, const NamesSet& set, std::vector<Entry> 
     if (model.part) refuse_mode(in, model.part->shown);
 }
 
+// The settings of a run that a notebook writes for `llamafactory-cli train`; another dictionary, for chat and export, trains nothing.
+bool is_factory_run(const std::vector<Entry>& entries) {
+    return llama_factory_likeness(entries) > 0 && has_key(entries, "output_dir") && has_key(entries, "model_name_or_path");
+}
+
 }  // namespace
 
 std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::vector<Entry>& all, const NamesSet& set,
@@ -287,8 +292,8 @@ std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::v
     const PythonArguments reader(tokens, all, set, has_sections(text));
     const TrainerFinder finder(tokens, reader, all);
     std::vector<Trainer> trainers;
-    Dictionaries dictionaries;
-    for (std::size_t i = 0; i < tokens.size() && trainers.size() + dictionaries.size() < kMostDictionaries; ++i) {
+    Dictionaries dictionaries, written;
+    for (std::size_t i = 0; i < tokens.size() && trainers.size() + dictionaries.size() + written.size() < kMostDictionaries; ++i) {
         std::vector<Entry> entries;
         if (auto trainer = finder.trainer_at(i)) {
             trainers.push_back(std::move(*trainer));
@@ -296,10 +301,19 @@ std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::v
             std::size_t end = i;
             const std::string name = given_name(tokens, i);
             reader.dictionary(end, "", entries);
-            if (deepspeed_likeness(entries) < 1) continue;
-            dictionaries.emplace_back(name, std::move(entries));
+            const bool settings = is_factory_run(entries);
+            if (!settings && deepspeed_likeness(entries) < 1) continue;
+            (settings ? written : dictionaries).emplace_back(name, std::move(entries));
             i = end - 1;
+        } else if (calls_at(tokens, i, "dict")) {
+            reader.arguments(i + 1, entries);
+            if (is_factory_run(entries)) written.emplace_back("", std::move(entries));
         }
+    }
+    if (trainers.empty() && !written.empty()) {
+        ReadJobs read;
+        for (auto& [name, entries] : written) add_trainer_job(read, "llama-factory", set, std::move(entries), {});
+        return read;
     }
     if (trainers.empty() && dictionaries.empty()) trainers = finder.other_ways();
     if (trainers.empty() && dictionaries.empty()) return std::nullopt;

@@ -114,7 +114,11 @@ static void read_olmo_strategy(Import& in) {
     }
     read_fsdp(in, "fsdp.", "");
     in.job.erase("fully_shard");
-    if (const auto copies = in.whole("fsdp.hybrid_sharding_num_model_replicas", "shard_replicas"); copies && *copies > 0) {
+    // train.py builds a mesh for the two hybrid strategies alone; the number beside another one is not read
+    const std::string strategy = in.text("fsdp.sharding_strategy", "zero").value_or("");
+    if (strategy.find("HYBRID") == std::string::npos) {
+        in.mark("fsdp.hybrid_sharding_num_model_replicas", Fate::no_number);
+    } else if (const auto copies = in.whole("fsdp.hybrid_sharding_num_model_replicas", "shard_replicas"); copies && *copies > 0) {
         in.job["shard_replicas"] = *copies;
         in.notes.clear();  // of HYBRID_SHARD
     }

@@ -134,10 +134,13 @@ void add_job(ReadJobs& read, const FormatReader& reader, const NamesSet& set, Re
     std::erase_if(job.in.entries, [](const Entry& entry) { return entry.key == kCall; });
     job.in.answers = set;
     reader.read(job.in);
-    // What is computed and was looked for by nobody is code, and no setting.
+    // What is computed and was looked for by nobody is code, and no setting; nor is a constant, which counts where it is used.
+    const auto constant = [](const std::string& name) {
+        return name.size() > 1 && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;
+    };
     std::erase_if(job.in.entries, [&](const Entry& entry) {
-        return reader.id != "torchtitan" && entry.fate == Fate::unknown && !entry.open.empty() &&
-               entry.shown.find('.') == std::string::npos;
+        const bool computed = reader.id != "torchtitan" && !entry.open.empty() && entry.shown.find('.') == std::string::npos;
+        return entry.fate == Fate::unknown && (computed || constant(entry.shown));
     });
     add_job(read, std::move(job));
 }

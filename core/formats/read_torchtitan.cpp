@@ -125,6 +125,8 @@ void read_recompute(Import& in) {
         if (made->find("SelectiveAC") != std::string::npos) mode = "selective", option = "op";  // it has no other option
         if (!mode) in.mark("activation_checkpoint", Fate::unknown);
     }
+    if (object != nullptr && !mode && (object->value.is_null() || object->value == "None"))
+        mode = "none";  // Trainer.Config: no checkpointing
     if (!mode) {
         if (!is_torchtitan_elsewhere(in) && !in.hangs("recompute")) read_selective(in, option.value_or(usual));
         return;

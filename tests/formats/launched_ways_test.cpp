@@ -55,3 +55,42 @@ TEST_CASE("Megatron-Bridge: a provider's class says the model") {
     CHECK(some(job, {"model", "tensor_parallel", "pipeline_parallel", "global_batch"}) ==
           R"(model="llama-3.1-70b" tensor_parallel=4 pipeline_parallel=2 global_batch=128)");
 }
+
+TEST_CASE("LLaMA-Factory: a notebook writes its settings from a dictionary; the one for chat trains nothing") {
+    const std::string said =
+        "stage='sft', do_train=True, model_name_or_path='meta-llama/Meta-Llama-3-8B-Instruct', finetuning_type='lora', lora_target='all', "
+        "output_dir='o', per_device_train_batch_size=2, gradient_accumulation_steps=4, learning_rate=5e-5, fp16=True";
+    const auto of = [](const std::string& text) {
+        const Json jobs = read_script_of(text)["jobs"];
+        REQUIRE(jobs.size() == 1);
+        CHECK(fate(jobs[0], "finetuning_type").starts_with("used"));
+        return some(jobs[0], {"micro_batch", "lora_rank", "precision"});
+    };
+    const std::string chat =
+        "chat = {'model_name_or_path': 'meta-llama/Meta-Llama-3-8B-Instruct', 'adapter_name_or_path': 'o', 'finetuning_type': 'lora'}\n";
+    CHECK(of("import json\nargs = dict(" + said + ")\njson.dump(args, open('t.json', 'w'))\n" + chat) ==
+          R"(micro_batch=2 lora_rank=8 precision="fp16")");
+    CHECK(of("import json\nargs = {'model_name_or_path': 'Qwen/Qwen2.5-7B', 'finetuning_type': 'lora', 'lora_target': 'all', 'output_dir': "
+             "'o', 'per_device_train_batch_size': 2, 'bf16': True}\n" +
+             chat) == R"(micro_batch=2 lora_rank=8 precision="bf16")");
+}
+
+TEST_CASE("TRL: a variable that is given nothing but None trains no part") {
+    const std::string trainer = "t = SFTTrainer(model='Qwen/Qwen2.5-7B', args=SFTConfig(max_length=512), peft_config=peft_config)\n";
+    const auto asks = [&](const std::string& before) {
+        const Json read = read_script_of("from trl import SFTTrainer, SFTConfig\npeft_config = None\n" + before + trainer);
+        return read["questions"].dump().find("ways()") != std::string::npos;
+    };
+    CHECK(!asks(""));
+    CHECK(asks("if big:\n    peft_config = ways()\n"));
+}
+
+TEST_CASE("torchtitan in Python: no object of checkpointing is none; a constant in capitals is no setting") {
+    const std::string text =
+        "from torchtitan.trainer import Trainer\n\ndef run() -> Trainer.Config:\n    ROOT_DIR = '/data'\n    return Trainer.Config(\n"
+        "        model_spec=model_registry('8B'),\n        training=TrainingConfig(local_batch_size=2, seq_len=4096, steps=100),\n"
+        "        parallelism=ParallelismConfig(tensor_parallel_degree=2),\n        activation_checkpoint=None,\n    )\n";
+    const Json job = first_of_script(text);
+    CHECK(some(job, {"recompute", "micro_batch"}) == R"(recompute="none" micro_batch=2)");
+    CHECK(fate(job, "ROOT_DIR") == "");
+}

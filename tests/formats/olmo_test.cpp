@@ -50,6 +50,8 @@ TEST_CASE("OLMo: FSDP takes all and reduces in 16 bits where nothing is said; a 
     CHECK(of("activation_checkpointing = \"one_in_four\"\nfsdp.sharding_strategy = \"HYBRID_SHARD\"\n"
              "fsdp.hybrid_sharding_num_model_replicas = 4\n") ==
           R"(zero="weights" gradients_in_fp32=false recompute="block" recompute_layers=8 shard_replicas=4)");
+    CHECK(of("fsdp.sharding_strategy = \"FULL_SHARD\"\nfsdp.hybrid_sharding_num_model_replicas = 4\n") ==
+          R"(zero="weights" gradients_in_fp32=false recompute="none" recompute_layers=? shard_replicas=?)");
     CHECK(of("activation_checkpointing = \"whole_layer\"\ndistributed_strategy = \"ddp\"\n") ==
           R"(zero="none" gradients_in_fp32=? recompute="full" recompute_layers=? shard_replicas=?)");
     CHECK(ids(first_of(kOlmoSizes + "activation_checkpointing = \"fine_grained\"\n")["notes"]) == "import_plan.note.not_counted");
