@@ -355,7 +355,10 @@ static constexpr MegatronRow kPlanRows[] = {
     {"deferred_embedding_gradient", leave_changed},
     {"fully_shard", leave_changed},
     {"sync_each_micro_batch", leave_changed},
-    {"trained", leave_changed},
+    {"trained",
+     [](MegatronArguments& to, std::string_view) {
+         if (to.plan.freezes()) to.leave_out("export.left_out.adapters");
+     }},
     {"lora_rank", leave_changed},
     {"lora_targets", leave_changed},
     {"lora_dropout", leave_changed},

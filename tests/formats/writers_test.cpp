@@ -202,6 +202,7 @@ parallelism_config:
     CHECK(lacks(fsdp) == "sequence_length micro_batch global_batch gradients_in_fp32 sync_each_micro_batch export.left_out.model");
     CHECK(lacks(of(R"({"pipeline_parallel": 1, "tensor_parallel": 1, "framework": "transformers", "trained": "lora"})"))
               .find("export.left_out.adapters") != std::string::npos);
+    CHECK(lacks(exported("megatron-lm", R"({"trained": "lora"})")).find("export.left_out.adapters") != std::string::npos);
     const Json deepspeed = of(R"({"pipeline_parallel": 1, "tensor_parallel": 1, "zero": "optimizer"})");
     CHECK(text_of(deepspeed).find("distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 1\n  gradient_accumulation_steps: 2\n") !=
           std::string::npos);

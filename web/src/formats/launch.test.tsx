@@ -19,6 +19,15 @@ test('the plan shown is asked for, and its script opens', async () => {
     expect(document.activeElement).toBe(button);
 });
 
+test('adapters are asked for where there is a key for them', async () => {
+    const exportPlan = vi.fn(async () => goodOf('export_plan', 'export-70b'));
+    const job = { ...answer.job, trained: 'lora' as const };
+    const { all, find } = show(<Launch page={page} answer={{ ...answer, job }} asks={{ exportPlan, estimate }} />);
+    tap(find('button', 'Launch flags'));
+    await expect.poll(() => all('dialog').length).toBe(1);
+    expect(exportPlan).toHaveBeenCalledWith({ ...job, format: 'megatron-bridge' });
+});
+
 test('a refusal opens nothing and is said', async () => {
     const refused = { ...refusalOf('bad-request'), job: null };
     const { all, find } = show(<Launch page={page} answer={answer} asks={{ exportPlan: async () => refused, estimate }} />);

@@ -16,7 +16,8 @@ export function Launch({ page, answer, asks }: Props) {
         const [panel, { importPlan }, script] = await Promise.all([
             import('./panel'),
             import('./reader'),
-            asks.exportPlan(answer.job),
+            // Megatron-LM has no adapters.
+            asks.exportPlan(answer.job.trained === 'lora' ? { ...answer.job, format: 'megatron-bridge' } : answer.job),
             fetchWords('formats', 'wrong'),
         ]);
         if (!script.ok) throw new Error('the plan is no plan');

@@ -44,6 +44,14 @@ test('a script that any version takes and that lacks nothing says neither', () =
     expect(all('listitem')).toEqual([]);
 });
 
+test('that a file trains all weights instead of adapters is said above it', () => {
+    const { all, find, text } = shown({ left_out: [{ id: 'export.left_out.adapters' }] });
+    expect(text()).toContain('Unless your program adds them, it trains all weights.');
+    expect(all('listitem')).toEqual([]);
+    const said = find('dialog').querySelector('.wrong');
+    expect(said && said.compareDocumentPosition(find('region', 'The file')) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+});
+
 test('what comes of the plan where the file runs is said, where that is something else', async () => {
     const there = goodOf('estimate', 'does-not-fit');
     const estimate = vi.fn<Core['estimate']>(async () => there);

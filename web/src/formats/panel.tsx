@@ -129,7 +129,8 @@ function useFound({ page, job, script, asks, asked }: Omit<Props, 'close'> & { a
     return { found: now, file: now?.other?.script ?? script };
 }
 
-function LeftOut({ script: { left_out }, label }: { script: Exported; label: string }) {
+function LeftOut({ script, label }: { script: Exported; label: string }) {
+    const left_out = script.left_out.filter((one) => !isAdapters(one));
     if (left_out.length === 0) return null;
     return (
         <>
@@ -143,6 +144,9 @@ function LeftOut({ script: { left_out }, label }: { script: Exported; label: str
         </>
     );
 }
+
+// Another run than the one shown, not a detail of it: that is said above the file.
+const isAdapters = ({ id }: Exported['left_out'][number]): boolean => id === 'export.left_out.adapters';
 
 export function ScriptPanel({ page, job, script: first, asks, close }: Props) {
     const dialog = useRef<HTMLDialogElement>(null);
@@ -165,6 +169,7 @@ export function ScriptPanel({ page, job, script: first, asks, close }: Props) {
             )}
             {yours.length > 0 && <p>{say('formats.yours', { names: yours })}</p>}
             {needs && <p>{tell(needs)}</p>}
+            {file.left_out.some(isAdapters) && <p class="wrong">{file.left_out.filter(isAdapters).map(tell)}</p>}
             {found && <Comes page={page} job={job} script={file} found={found} label={label} />}
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by keyboard */}
             <section class="script" aria-label={say('formats.code')} tabIndex={0}>
