@@ -20,3 +20,10 @@ test('why this plan: of what is chosen, what the search compared; of what is one
     );
     expect(show(<Why page={{ ...page, job: set }} answer={answer} estimate={estimate} />).names('link')).toEqual([]);
 });
+
+test('of equally fast plans, by what the first is chosen: as the search orders them', () => {
+    const tied = { ...answer, equally_good: { ...answer.equally_good, count: 2 } };
+    const { text } = show(<Why page={page} answer={tied} estimate={estimate} />);
+    expect(text()).toContain('the fewest context-parallel ranks; among equals, the least recomputation, then the smallest split.');
+    expect(text(), 'is in the time').not.toContain('between nodes');
+});
