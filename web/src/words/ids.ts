@@ -1126,6 +1126,7 @@ export interface Words {
     'measured.family.fms-lora': null;
     'measured.family.fms-qlora': null;
     'measured.family.fms-mixtral': null;
+    'measured.family.fms-mixtral-qlora': null;
     'measured.family.automodel-large': null;
     'measured.family.automodel-lora-rest': null;
     'measured.family.primus-mi300x': null;
