@@ -252,7 +252,7 @@ inline std::optional<LayersPerChunk> layers_per_chunk(const Model& m, const Plan
 // Whether the plan's chunks hold the model's layers, each once.
 inline bool holds_layers(const Model& m, const Plan& p) {
     if (p.layout) return static_cast<std::int64_t>(p.layout->chunks()) == p.chunks() && p.layout->layers() == m.layers;
-    return p.split != Split::equal ? p.chunks() <= m.layers : layers_per_chunk(m, p).has_value();
+    return p.split != Split::equal && !has_uneven_ends(p) ? p.chunks() <= m.layers : layers_per_chunk(m, p).has_value();
 }
 
 // "layout" of a request: "auto", an id of kSplitChoices, or Megatron's notation.

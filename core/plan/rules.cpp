@@ -75,7 +75,7 @@ static Text explain_layers(const Model& m, const Plan& p) {
     const bool first = p.first_stage_layers > 0, last = p.last_stage_layers > 0;
     if (p.layout)
         said = Text("problem.layers_divide.layout").with("given", p.layout->chunks());
-    else if (p.split != Split::equal)
+    else if (p.split != Split::equal && !has_uneven_ends(p))
         said = "problem.layers_divide.front";
     else if (p.count_embedding_as_layer || p.count_loss_as_layer)
         said = first || last ? "problem.layers_divide.counted_and_ends" : "problem.layers_divide.counted";

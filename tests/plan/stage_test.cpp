@@ -50,6 +50,11 @@ TEST_CASE("layers per chunk: even, uneven ends, embedding and loss as layers") {
     p.first_stage_layers = 0, p.last_stage_layers = 8;
     CHECK(text(model_of(8), p) == "8 8 8");
     CHECK(text(model_of(9), p) == "none");
+    for (const Split split : {Split::equal, Split::front, Split::weights}) {  // the ends count before a split
+        p.split = split;
+        CHECK(holds_layers(model_of(8), p));
+        CHECK(!holds_layers(model_of(9), p));
+    }
     const Model whole = model_of(8);
     CHECK(Stages(whole, p).layers_of(0, 0) == 8);
     p = plan_of(16, 1, 32);  // Llama 3 405B: 126 layers, embedding and loss, over 16 stages (arXiv 2407.21783, section 3.3.2)
