@@ -85,7 +85,7 @@ NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
 // `mean_stage`: whether it makes the mean stage fit, with which any layout might.
 bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times, bool mean_stage) {
     const bool recomputes = savings_.recomputes();
-    if (savings_.swaps()) plan.activation_offload = 1;
+    if (savings_.swaps() && may_swap(plan)) plan.activation_offload = 1;
     const Recompute leanest = recomputes ? Recompute::full : base_.recompute;
     ModuleSets tried;
     if (recomputes || savings_.chooses_modules()) tried = savings_.modules_to_try();

@@ -88,12 +88,13 @@ Savings::Outcome Savings::fastest_that_fits(const Plan& plan, const PipelineForm
 void Savings::consider_what_saves(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     ways.move_layers(plan, form, times);
     if (recomputes_) consider_recomputing(ways, plan, form, times);
-    if (swaps_) consider_swapping(ways, plan, form, times);
+    const bool swaps = swaps_ && may_swap(plan);
+    if (swaps) consider_swapping(ways, plan, form, times);
     if (!narrows_) return;
     plan.moments = Moments::bits16;
     ways.consider_moved(plan, form, times);
     if (recomputes_) consider_recomputing(ways, plan, form, times);
-    if (swaps_) consider_swapping(ways, plan, form, times);
+    if (swaps) consider_swapping(ways, plan, form, times);
 }
 
 // ---- layers moved

@@ -17,6 +17,8 @@ bool may_recompute(const SearchSpace& space);
 bool may_narrow(const SearchSpace& space);
 // Whether activations may wait on the host.
 bool may_swap(const SearchSpace& space);
+// Those of this plan: not where it cuts sequences into slices (has_slices).
+inline bool may_swap(const Plan& plan) { return plan.token_slices == 1; }
 
 class Savings {
  public:

@@ -369,7 +369,7 @@ std::optional<Estimated> leanest_plan(const SearchSpace& space) {
         };
         if (may_narrow(space)) plan.moments = Moments::bits16;
         if (may_recompute(space)) plan.recompute = Recompute::full;
-        if (may_swap(space)) plan.activation_offload = 1;
+        if (may_swap(space) && may_swap(plan)) plan.activation_offload = 1;
         if (may_sync_to_fit(plan) && adds_up_whole_gradients(plan)) plan = synced(std::move(plan));
         if (overlap_applies(space.model, plan))
             consider();

@@ -151,6 +151,22 @@ TEST_CASE("where activations are set to wait on the host, bounds change nothing,
     CHECK(again > jobs / 20);
 }
 
+TEST_CASE("token slices: what waits on the host is let in, and stands in no plan that cuts sequences") {
+    Plan plan = open_plan();
+    plan.gpus = 32, plan.gpus_per_node = 8, plan.sequence_length = 131'072, plan.global_batch = 16;
+    for (const char* gpu : {"gb300-278gb", "a100-sxm-40gb"})  // fits; none does
+        for (const std::int64_t slices : {kAuto, std::int64_t{8}}) {
+            plan.token_slices = slices;
+            Exploration all;
+            all.left_out = 0;
+            const SearchSpace space{catalog().model("llama-3.1-70b")->model, plan, *catalog().gpu(gpu), Method::detailed, nullptr, all};
+            const auto best = choose(space);
+            REQUIRE(best);
+            CHECK(is_legal(space.model, best->estimate.plan));
+            for (const Ranked& one : search(space, {.plans = 40}).plans) CHECK(is_legal(space.model, one.estimate.plan));
+        }
+}
+
 TEST_CASE("where a framework hides no expert traffic, to ask for it keeps no plan from computing whole layers again") {
     Plan plan = open_plan();
     plan.gpus = 64, plan.gpus_per_node = 8, plan.sequence_length = 4'096, plan.global_batch = 768;
