@@ -1,5 +1,6 @@
 // rank(): the list, its filters, and what it says of the rest of the space.
 #include "search/ranking.h"
+#include "search/order.h"
 
 #include <doctest/doctest.h>
 
@@ -10,6 +11,7 @@
 #include "contract.h"
 #include "job/job.h"
 #include "model/catalog.h"
+#include "search/order.h"
 #include "support.h"
 
 using namespace fourfold;
@@ -37,6 +39,25 @@ const Json kRequests[] = {
 };
 
 }  // namespace
+
+TEST_CASE("order by hand: plans alike in all that counts stand in the order of their fields, then of their layers") {
+    const auto plan = [](std::int64_t tensor, std::int64_t pipeline, std::vector<std::int32_t> layers) {
+        Estimated one;
+        one.seconds = 1, one.plan.context_parallel = 1;
+        one.plan.tensor_parallel = tensor, one.plan.pipeline_parallel = pipeline;
+        one.plan.layout = std::make_shared<const Layout>(layers);
+        return one;
+    };
+    const Estimated narrow = plan(1, 4, {1, 1, 1, 2}), early = plan(2, 2, {2, 3}), late = plan(2, 2, {3, 2});
+    for (const std::vector<Estimated>& found : {std::vector{late, early, narrow}, {narrow, late, early}, {early, narrow, late}}) {
+        const std::vector<Ranked> list = in_order(found);
+        REQUIRE(list.size() == 3);
+        CHECK(list[0].estimate.plan.tensor_parallel == 1);
+        CHECK(layout_text(*list[1].estimate.plan.layout) == layout_text(*early.plan.layout));
+        CHECK(layout_text(*list[2].estimate.plan.layout) == layout_text(*late.plan.layout));
+        CHECK(list[2].tie == 0);
+    }
+}
 
 TEST_CASE("a ranking says what became of every candidate") {
     for (const Json& request : kRequests) {
