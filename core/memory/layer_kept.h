@@ -268,6 +268,8 @@ class LayerKept : Symbols<N> {
         const N routed = adapters.sum(attention(true), adapters.kept(adapters.of_expert(), routed_tokens(), e()));
         keep_some(Kept::experts, m_.experts.shared_ffn > 0 ? adapters.sum(routed, beside(shared_ffn(), tokens(), t())) : routed);
     }
+    // And what the matrix behind them reads.
+    [[gnu::noinline]] N with_latent(const N& kept) const { return p_.freezes() ? kept : kept + 2 * split_tokens() * L::expert_h(); }
     void feed_forward_kept() {
         if (p_.freezes()) adapters_kept();
         const double product = fp8() ? 1 : 2;            // bytes of what the second matrix reads
@@ -284,9 +286,7 @@ class LayerKept : Symbols<N> {
         per_copy = per_copy + 4;
         if (row_.joins_experts) per_copy = per_copy + 2 * L::expert_h();  // what experts return, for the gradient of the router's weights
         if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
-        N kept = T * per_copy;
-        if (m_.experts.latent > 0 && !p_.freezes()) kept = kept + 2 * split_tokens() * L::expert_h();  // what the matrix behind them reads
-        add(Item::expert_activations, kept, false);
+        add(Item::expert_activations, m_.experts.latent > 0 ? with_latent(T * per_copy) : T * per_copy, false);
         if (keeps_input(p_, lora_down)) add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
         if (m_.limited_gate) {  // in single operations the sigmoid's output, too
             const N values = row_.joins_experts ? fan() + 1 : fan();

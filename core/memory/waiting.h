@@ -31,9 +31,7 @@ class WaitingForWeights : Symbols<N> {
         if (stage_.experts.waiting > 0)
             sum = sum + routed_tokens() * (both * L::expert_h() + expert_ffn() * (gradient * fan() + input) / e()) *
                             alive_.waiting_expert_layers();
-        if (stage_.experts.waiting > 0 && m_.experts.latent > 0)
-            sum = sum + both * split_tokens() * (h() + L::expert_h()) * alive_.waiting_expert_layers();
-        return sum;
+        return stage_.experts.waiting > 0 && m_.experts.latent > 0 ? with_latent(sum, both) : sum;
     }
 
  private:
@@ -41,6 +39,10 @@ class WaitingForWeights : Symbols<N> {
     using L::as_double, L::m_, L::tokens, L::split_tokens, L::routed_tokens, L::latent;
     using L::h, L::f, L::a, L::d, L::t, L::e, L::fan, L::expert_ffn;
 
+    // And of the matrices before and behind experts.
+    [[gnu::noinline]] N with_latent(const N& sum, double both) const {
+        return sum + both * split_tokens() * (h() + L::expert_h()) * alive_.waiting_expert_layers();
+    }
     N waiting_attention(double input, double gradient) const {
         if (!latent()) return gradient * tokens() * L::qkv_heads() * d() / t() + input * tokens() * a() * d() / t();
         const LatentAttention& l = m_.latent;

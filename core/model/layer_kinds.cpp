@@ -67,19 +67,19 @@ std::vector<std::uint8_t> read_types(ConfigReader& read, const Json& types, Mode
     return list;
 }
 
-// EXAONE's pattern is a text: "LLLG" is three layers with the window and one without; what else it may be stays as it is.
-Json counted(const Json& pattern) {
-    const std::string text = pattern.is_string() ? pattern.get<std::string>() : "";
+// EXAONE's pattern is a text: "LLLG" is three layers with the window and one without.
+std::int64_t read_letters(ConfigReader& read, const Json& pattern, std::string_view name) {
+    const std::string text = pattern.get<std::string>();
     const bool ends = !text.empty() && text.find_first_not_of('L') + 1 == text.size() && text.back() == 'G';
-    return ends ? Json(text.size()) : pattern;
+    return read.integer(ends ? Json(text.size()) : pattern, name, kLayerRange).value_or(0);
 }
 
 // Without layer_types.
 std::vector<std::uint8_t> usual_types(ConfigReader& read, const WindowDefaults* usual, const Model& model, ImportReport& report) {
     std::string_view name;
     const Json* pattern = read.find(kPattern, name);
-    const std::int64_t every = pattern != nullptr
-                                   ? read.integer(counted(*pattern), name, kLayerRange).value_or(0)
+    const std::int64_t every = pattern != nullptr && pattern->is_string()
+                                   ? apart(read_letters)(read, *pattern, name)
                                    : read.optional(kPattern, kLayerRange, usual == nullptr ? 0 : usual->full_every,
                                                    usual != nullptr && usual->full_every > 0 ? class_default(model) : Text());
     const bool qwen = usual != nullptr && usual->needs_flag;

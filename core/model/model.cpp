@@ -48,14 +48,13 @@ constexpr double kMostExpertWeights = 2'251'799'813'685'248;  // 2^51, for the s
 // Multimodal files nest the language model, Qwen's with speech twice, and `path` then ends in its key and a dot; a job or a plain file does
 // not.
 const Json& text_model(const Json& config, std::string& path) {
-    const Json* found = &config;
     for (const char* key : {"thinker_config", "text_config", "llm_config", "language_config"}) {
-        const auto nested = found->find(key);
-        if (nested == found->end() || !nested->is_object()) continue;
+        const auto nested = config.find(key);
+        if (nested == config.end() || !nested->is_object()) continue;
         path += std::string(key) + ".";
-        found = &*nested;
+        return text_model(*nested, path);
     }
-    return *found;
+    return config;
 }
 
 bool looks_like_a_config(const Json& config) {
@@ -331,10 +330,11 @@ void check_contradictions(ConfigReader& read, const Family& family, const Model&
 constexpr std::size_t kMostKeys = 200;
 
 // Of parts for pictures or sound: Phi-4-multimodal, Qwen-VL, Qwen-Omni, and LLaVA have keys of their own.
-constexpr std::string_view kSenses = ",vision_config,audio_config,thinker_config,talker_config,audio_processor,visual,mm_vision_tower,";
+constexpr char kSenses[] =
+    "(second:,vision_config,audio_config,thinker_config,talker_config,audio_processor,visual,mm_vision_tower,:second)";
 
 void list_unused(const std::string& key, const Json& value, ImportReport& report) {
-    if (!value.is_null() && kSenses.find(',' + key + ',') != std::string_view::npos)
+    if (!value.is_null() && std::string_view(kSenses).find(',' + key + ',') != std::string_view::npos)
         report.assumed.push_back({key, nullptr, "import.text_alone"});
     else
         report.ignored.push_back(key);

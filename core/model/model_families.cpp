@@ -29,7 +29,6 @@ static constexpr ExpertFamily kTrinity{"num_experts", {64, 6, 1408, 0, 2, 1}, fa
 static constexpr ExpertFamily kGraniteHybrid{"num_local_experts", {8, 2, 0, 1024, 0, 0}, false, false, false};
 static constexpr ExpertFamily kNemotronH{"n_routed_experts", {8, 2, 7688, 0, 1, 0}, false, true, false};
 static constexpr ExpertFamily kLfm2{"num_experts", {32, 4, 1792, 0, 0, 2}, false, false, false};
-static constexpr ExpertFamily kDeepSeekMoe{"n_routed_experts", {0, 0, 1407, 0, 0, 0}, false, false, false};
 static constexpr ExpertFamily kKimiLinear{"num_experts", {0, 0, 0, 0, 0, 0}, false, true, true};
 
 static constexpr WindowDefaults kMistralWindow{4096, 0, false}, kGemma2Window{4096, 2, false}, kGemma3Window{4096, 6, false},
@@ -97,7 +96,6 @@ static constexpr Family kFamilies[] = {
     {"falcon_h1", true, false, 8, 0, false, false, false, false, false, 2, nullptr, nullptr, state_space | side_by_side},
     {"lfm2", true, true, 8, 0, false, false, false, false, true, 2, nullptr, nullptr, convolution},
     {"lfm2_moe", true, true, 8, 0, false, false, false, false, true, 2, &kLfm2, nullptr, convolution},
-    {"deepseek", true, false, 0, 0, false, false, false, false, false, 2, &kDeepSeekMoe, nullptr},
     {"afmoe", true, false, 0, 128, false, false, false, false, true, 4, &kTrinity, &kTrinityWindow, output_gate},
 };
 
@@ -180,19 +178,24 @@ std::vector<std::string_view> counted_as_full(const Json& config) {
 // Not what its type says: OPT of 350 million, whose embedding is narrower than its layers; DeepSeek-V2 without latent attention
 // (DeepSeek-OCR).
 static bool is_other(const std::string& type, const Json& config) {
-    if (const auto latent = config.find("use_mla"); latent != config.end() && *latent == false) return true;
+    if (type != "opt") return config.value("use_mla", Json()) == false;
     const auto width = config.find("word_embed_proj_dim"), hidden = config.find("hidden_size");
-    return type == "opt" && width != config.end() && hidden != config.end() && *width != *hidden;
+    return width != config.end() && hidden != config.end() && *width != *hidden;
 }
 
-// Of a type with the layers of another one. The text part of a model that also sees has them: "qwen2_5_vl_text", "qwen3_vl_moe_text".
+// Types with the layers of another one. (What stands between the marks comes with the second file of the module: wasm/split.mjs.)
+static const char kSame[] =
+    "(second:,seed_oss=qwen2,granite=llama,ministral3=llama,exaone=llama,internlm3=llama,granitemoe=mixtral,deepseek=mixtral,"
+    "deepseek_v2=mixtral,glm4v_text=glm4,glm4v_moe_text=glm4_moe,glm_moe_dsa=deepseek_v3,deepseek_v32=deepseek_v3,"
+    "glm4_moe_lite=deepseek_v3,:second)";
+
+// Of such a type. The text part of a model that also sees has them: "qwen2_5_vl_text", "qwen3_vl_moe_text".
 static const Family* family_of_like(std::string type) {
-    constexpr std::pair<std::string_view, std::string_view> kSame[] = {
-        {"seed_oss", "qwen2"},          {"granite", "llama"},        {"ministral3", "llama"},         {"exaone", "llama"},
-        {"internlm3", "llama"},         {"granitemoe", "mixtral"},   {"glm4v_text", "glm4"},          {"glm4v_moe_text", "glm4_moe"},
-        {"glm_moe_dsa", "deepseek_v3"}, {"deepseek_v2", "deepseek"}, {"deepseek_v32", "deepseek_v3"}, {"glm4_moe_lite", "deepseek_v3"}};
-    for (const auto& [one, like] : kSame)
-        if (type == one) return family_of(like);
+    const std::string_view same = kSame;
+    if (const std::size_t at = same.find(',' + type + '='); at != std::string_view::npos) {
+        const std::size_t from = at + type.size() + 2;
+        return family_of(same.substr(from, same.find(',', from) - from));
+    }
     for (const char* sees : {"_vl", "_omni"}) {
         const std::size_t at = type.find(sees);
         if (at == std::string::npos) continue;
@@ -231,24 +234,23 @@ static Recognised recognise_by_numbers(const std::string& type, const Json& conf
 
 Recognised recognise(const std::string& type, const Json& config) {
     const Family* family = family_of(type);
-    return family != nullptr && !is_other(type, config) ? Recognised{family, true, {}} : apart(recognise_by_numbers)(type, config);
+    const bool other = (type == "opt" || type == "deepseek_v2") && apart(is_other)(type, config);
+    return family != nullptr && !other ? Recognised{family, true, {}} : apart(recognise_by_numbers)(type, config);
 }
 
 // Parts of the model_type of those that have an encoder alone (what has one beside a decoder says is_encoder_decoder), and of those with
 // recurrent layers, state spaces or linear attention (transformers, models/*/configuration_*.py; flash-linear-attention, fla/models),
-// without "-" and "_". A short one is the whole type. One text, for the module is downloaded.
+// without "-" and "_". A short one is the whole type. One text, which comes with the second file of the module.
 static constexpr std::string_view kNotCounted =
-    ",mamba,jamba,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,linearattn,gla,kda,"
-    "bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,wav2vec2,hubert,clip,siglip,";
+    "(second:,mamba,jamba,rwkv,retnet,xlstm,recurrentgemma,griffin,hgrn,deltanet,linearattn,gla,kda,"
+    "bert,electra,mpnet,esm,xlm,xlnet,longformer,bigbird,roformer,layoutlm,t5,wav2vec2,hubert,clip,siglip,:second)";
 static constexpr std::size_t kFirstEncoder = kNotCounted.find("bert");
 
 // Where the type stands among them; npos: nowhere.
 static std::size_t place_among(const std::string& type) {
-    for (std::size_t at = 1; at < kNotCounted.size();) {
-        const std::size_t end = kNotCounted.find(',', at);
+    for (std::size_t at = kNotCounted.find(',') + 1, end; (end = kNotCounted.find(',', at)) != std::string_view::npos; at = end + 1) {
         const std::string_view part = kNotCounted.substr(at, end - at);
         if (part == type || (part.size() > 3 && type.find(part) != std::string::npos)) return at;
-        at = end + 1;
     }
     return std::string::npos;
 }
@@ -273,7 +275,8 @@ std::vector<Unsupported> unsupported(const Family& family, const Json& config) {
     const auto look = [&](const Unsupported& one) {
         if (is_set(config, one.key) && !apart(is_harmless)(config, one.key)) found.push_back(one);
     };
-    if (const Unsupported whole = what_it_is(config); !whole.key.empty()) found.push_back(whole);
+    if (const auto type = config.find("model_type"); type == config.end() || *type != Json(family.type))  // a known type is none of those
+        if (const Unsupported whole = apart(what_it_is)(config); !whole.key.empty()) found.push_back(whole);
     if (family.experts == nullptr) std::for_each(std::begin(kExpertKeys), std::end(kExpertKeys) - 1, look);
     if (!family.latent()) look(kLatent);
     for (const auto& [trait, one] : kMixerKeys)

@@ -25,7 +25,6 @@ enum class Weight {
     fc2,
     expert_fc1,
     expert_fc2,
-    expert_latent,
     shared_fc1,
     shared_fc2,
     multi_token,
@@ -90,7 +89,7 @@ class Parameters : protected Symbols<N> {
         N all = (m_.one_part ? plain : plain + routing) * attention;
         if (plain > 0 && L::feeds_forward()) all = all + plain * L::in_some(together({Weight::fc1, Weight::fc2}));
         if (routing > 0 && m_.experts.shared_ffn > 0) all = all + routing * together({Weight::shared_fc1, Weight::shared_fc2});
-        if (routing > 0 && m_.experts.latent > 0) all = all + routing * 2 * together({Weight::expert_latent});
+        if (routing > 0 && m_.experts.latent > 0) all = all + routing * latent_matrices();
         return further > 0 ? all + further * together({Weight::multi_token}) : all;
     }
     N expert_matrices() const {
@@ -128,8 +127,7 @@ class Parameters : protected Symbols<N> {
         if (expert_layers > 0) {
             N beside = h() * experts();  // router
             if (m_.experts.router_bias) beside = beside + experts();
-            // both on every GPU (Megatron-LM, core/transformer/moe/moe_layer.py: parallel_mode "duplicated")
-            if (m_.experts.latent > 0) beside = beside + 2 * weight(Weight::expert_latent, h() * L::expert_h());
+            if (m_.experts.latent > 0) beside = beside + latent_matrices();
             if (m_.experts.shared_ffn > 0) {
                 beside = beside + feed_forward(Weight::shared_fc1, h(), shared_ffn(), t());
                 if (m_.experts.shared_gate) beside = beside + h();
@@ -138,6 +136,8 @@ class Parameters : protected Symbols<N> {
         }
         return all;
     }
+    // To what experts read and back, both on every GPU (Megatron-LM, core/transformer/moe/moe_layer.py: parallel_mode "duplicated").
+    [[gnu::noinline]] N latent_matrices() const { return 2 * h() * L::expert_h(); }
     N gathered_experts() {
         const double padding = expert_padding(m_, p_);
         return padding == 1 ? expert_layer() : this->number("i_x", "expert_padding", "", padding) * expert_layer();

@@ -19,7 +19,7 @@ Case parts_routed() { return in_parts(experts(), "MEM*E-"); }
 // Of a state space on one of two GPUs: 48 * 76 / 2, 20 * 48 / 2; three taps and a bias of 52, three numbers for 4 heads, a norm over 20.
 constexpr double kSpace = 1'824 + 480 + (4 * 52 + 12 + 20) / 2.0;
 // Beside a layer's experts: router and bias of four, a shared one of 16 over two GPUs, its gate.
-constexpr double kBeside = 48 * 4 + 4 + 3 * 48 * 16 / 2 + 48;
+constexpr double kBesideRouted = 48 * 4 + 4 + 3 * 48 * 16 / 2 + 48;
 constexpr double kExperts = 2 * 3 * 48 * 24;  // of a GPU
 
 }  // namespace
@@ -28,7 +28,7 @@ TEST_CASE("by hand: weights of layers of one part") {
     // each has one norm of 48
     CHECK(parts_alone()(Item::weights) == near(2 * (3 * (48 + kSpace / 2 + (kQkv + kProjection) / 6 + 3 * kMatrix / 3) + kVocabulary)));
     CHECK(parts_routed()(Item::weights) ==
-          near(2 * (3 * 48 + 2 * (kSpace / 2 + (kQkv + kProjection) / 4 + 3 * kMatrix / 4) + kBeside + kExperts + kVocabulary)));
+          near(2 * (3 * 48 + 2 * (kSpace / 2 + (kQkv + kProjection) / 4 + 3 * kMatrix / 4) + kBesideRouted + kExperts + kVocabulary)));
     const std::int64_t space = 48 * 76 + 48 * 20 + 4 * 52 + 12 + 20, attention = 48 * 100 + 60 * 48, feed_forward = 3 * 48 * 80;
     const std::int64_t ends = 2 * 250 * 48 + 48;
     CHECK(parameter_count(parts_alone().model) == 3 * space + attention + 2 * feed_forward + 6 * 48 + ends);
@@ -39,7 +39,7 @@ TEST_CASE("by hand: weights of layers of one part") {
 TEST_CASE("by hand: stages of experts alone, and frozen layers without a feed-forward part") {
     Case c = in_parts(experts(), "M*-EEE");
     c.stage = 1;
-    CHECK(c(Item::weights) == near(2 * (3 * (48 + kBeside + kExperts) + kVocabulary + 48)));
+    CHECK(c(Item::weights) == near(2 * (3 * (48 + kBesideRouted + kExperts) + kVocabulary + 48)));
     c.plan.trained = TrainedPart::lora, c.plan.lora_targets = lora_query;  // nothing learns in the last layer, which FSDP would send
     c.plan.framework = FrameworkKind::pytorch, c.plan.zero = Zero::weights;
     CHECK(c(Item::whole_gradients) == -1);
@@ -70,7 +70,8 @@ TEST_CASE("by hand: what layers of one part keep") {
     // without dense feed-forward parts nothing stands for them
     const Case none = in_parts(experts(), "MEM*EM");
     CHECK(none(Item::feed_forward_activations) == -1);
-    CHECK(none(Item::weights) == near(2 * (3 * 48 + 2 * (3 * kSpace / 4 + (kQkv + kProjection) / 4) + kBeside + kExperts + kVocabulary)));
+    CHECK(none(Item::weights) ==
+          near(2 * (3 * 48 + 2 * (3 * kSpace / 4 + (kQkv + kProjection) / 4) + kBesideRouted + kExperts + kVocabulary)));
 }
 
 TEST_CASE("by hand: experts that read a latent") {
