@@ -165,12 +165,16 @@ static void name_context_way(Import& in) {
     if (way->value == Json("megatron_cp_algo")) in.become(*way, "cp_comm_type", "p2p");
 }
 
-// slime trains in bf16 unless fp16 is said, with the distributed optimizer.
+// slime trains in bf16 unless fp16 is said, with the distributed optimizer; or with PyTorch's FSDP (slime/backends/fsdp_utils/actor.py).
 static void fill_slime(Import& in) {
     const Entry* const actor = in.last("actor_num_gpus_per_node");
     if (actor == nullptr) return;
     const std::int64_t line = actor->line;
-    for (const char* key : {"bf16", "use_distributed_optimizer"})
+    const bool shards = in.text("train_backend", "zero") == "fsdp";
+    if (shards && in.on("gradient_checkpointing", "recompute"))
+        for (const auto& [key, value] : {std::pair("recompute_granularity", "full"), std::pair("recompute_method", "uniform")})
+            in.entries.push_back({key, "", value, line});
+    for (const char* key : {"bf16", shards ? "use_torch_fsdp2" : "use_distributed_optimizer"})
         if (!in.has(key) && !(key == std::string_view("bf16") && in.has("fp16"))) in.entries.push_back({key, "", true, line});
 }
 

@@ -142,5 +142,11 @@ TEST_CASE("a batch that a fork says in steps; verl's gradients; OpenRLHF's and T
                {"zero"}) == R"(zero="gradients")");
     const std::string trl = " --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 2 --max_length 2048 --bf16\n";
     CHECK(some(first_of_script("trl sft --accelerate_config zero3" + trl), {"zero"}) == R"(zero="weights")");
+    const std::string slime =
+        "python train.py --actor-num-nodes 1 --actor-num-gpus-per-node 8 --hf-checkpoint /m/Qwen3-0.6B "
+        "--micro-batch-size 1 --global-batch-size 64 --seq-length 2048 ";
+    CHECK(some(first_of_script(slime + "\n"), {"zero", "recompute"}) == R"(zero="optimizer" recompute="none")");
+    CHECK(some(first_of_script(slime + "--train-backend fsdp --gradient-checkpointing\n"), {"zero", "recompute", "precision"}) ==
+          R"(zero="weights" recompute="full" precision="bf16")");
     CHECK(some(first_of_script("trl sft --accelerate_config fsdp1" + trl), {"zero"}) == R"(zero="weights")");
 }
