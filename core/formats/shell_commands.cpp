@@ -130,26 +130,31 @@ Truth ShellRun::command(const ShellNode& node) {
     return negated ? !truth : truth;
 }
 
+void ShellRun::note_answer(const ShellCommand& found) {
+    const std::string status = found.words.size() > 1 ? found.words[1].text : "0";
+    answered_ = status == "0" ? Truth::yes : status.find_first_not_of("0123456789") == status.npos ? Truth::no : Truth::unknown;
+}
+
+void ShellRun::set_words(const ShellCommand& found) {
+    if (found.words.size() < 2 || found.words[1].text != "--") return;
+    const bool parsed = found.words.size() == 3 && is_one_name(found.words[2].text);  // by getopt, of no words
+    scopes_.give(parsed ? ShellWords{{"--", found.line}} : ShellWords(found.words.begin() + 2, found.words.end()));
+}
+
 Truth ShellRun::start(ShellCommand& found, bool piped) {
     const std::string name = found.words[0].text;
     if (name == "[" || name == "test") return asked(quoted_words(found.words, name == "["));
     if (one_of(name, {"true", ":"})) return Truth::yes;
     if (name == "false") return Truth::no;
     if (name == "exit") exited_ = true, ends_.meet(found.line, reasons_.empty());
-    if (name == "return") {
-        const std::string status = found.words.size() > 1 ? found.words[1].text : "0";
-        answered_ = status == "0" ? Truth::yes : status.find_first_not_of("0123456789") == status.npos ? Truth::no : Truth::unknown;
-    }
+    if (name == "return") note_answer(found);
     if (name == "return" && scopes_.note_return()) returned_ = true, steps_ += static_cast<int>(scopes_.variables.size() / 16);
     if (files_.write(found.words, script_.documents, values_)) return Truth::yes;
     if (printed_ != nullptr && name == "echo") {
         printed_->text += (printed_->text.empty() ? "" : "\n") + joined_words({found.words.begin() + 1, found.words.end()});
         return Truth::yes;
     }
-    if (name == "set" && found.words.size() > 1 && found.words[1].text == "--") {
-        const bool parsed = found.words.size() == 3 && is_one_name(found.words[2].text);  // by getopt, of no words
-        scopes_.give(parsed ? ShellWords{{"--", found.line}} : ShellWords(found.words.begin() + 2, found.words.end()));
-    }
+    if (name == "set") set_words(found);
     if (name == "shift") scopes_.shift(found.words);
     if (name == "let")
         for (std::size_t k = 1; k < found.words.size(); ++k) assignment_or_sum(found.words[k].text);

@@ -52,6 +52,9 @@ class ShellRun {
     bool assign_element(const RawWord& raw);
     Truth command(const ShellNode& node);
     Truth start(ShellCommand& found, bool piped);
+    // "return 1"; "set -- a b".
+    void note_answer(const ShellCommand& found);
+    void set_words(const ShellCommand& found);
     // A script inside of it, with what starts its shell before each of its commands.
     Truth inside(ShellInside inner);
     // A scheduler's job: what it is told, and what is set in it, is no other job's.
