@@ -113,11 +113,14 @@ std::string fenced(std::string_view text) {
 std::string with_settings(std::string all) {
     for (std::size_t at = 0, begin = 0; begin < all.size(); begin = at + 1) {
         at = std::min(all.find('\n', begin), all.size());
+        if (all.compare(begin, at - begin, "{") != 0) continue;
         const std::size_t end = all.find("\n}", at);
-        if (all.compare(begin, at - begin, "{") != 0 || end == all.npos || end == at || (end + 2 < all.size() && all[end + 2] != '\n'))
+        if (end == all.npos) break;
+        const std::string body = all.substr(std::min(at + 1, end), end - std::min(at + 1, end));
+        if ((end + 2 < all.size() && all[end + 2] != '\n') || body.find("\"zero_optimization\"") == body.npos) {
+            at = end;
             continue;
-        const std::string body = all.substr(at + 1, end - at - 1);
-        if (body.find("\"zero_optimization\"") == body.npos) continue;
+        }
         const std::string file = joined({"cat <<'EOF' >", std::to_string(begin), std::string(1, kNameless), "\n{", body, "}\nEOF"});
         all.replace(begin, end + 2 - begin, file);
         at = begin + file.size();
