@@ -361,7 +361,6 @@ bool has_plan(const SearchSpace& space) { return !search(space, {.any = true}).p
 
 std::optional<Estimated> leanest_plan(const SearchSpace& space) {
     std::optional<Estimated> least;
-    const ModuleSets parts = sets_of_modules(space);
     Smallest(space).visit([&](Plan plan, Scorer& scorer) {
         const auto consider = [&] {
             const double bytes = scorer.bytes(plan);
@@ -374,7 +373,7 @@ std::optional<Estimated> leanest_plan(const SearchSpace& space) {
         if (overlap_applies(space.model, plan))
             consider();
         else  // beneath traffic that is set to be hidden, parts of layers alone are computed again
-            for (const std::uint32_t modules : parts) {
+            for (const std::uint32_t modules : sets_of_modules(space)) {
                 plan.recompute = Recompute::selective, plan.recompute_modules = modules;
                 if (!overlap_applies(space.model, plan)) plan.recompute = Recompute::none;
                 consider();

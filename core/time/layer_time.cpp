@@ -19,6 +19,7 @@
 #include "time/element_wise.h"
 #include "time/ends_time.h"
 #include "time/frozen.h"
+#include "time/host_time.h"
 #include "time/lost_operations.h"
 #include "time/token_exchange.h"
 
@@ -41,7 +42,8 @@ class LayerCost : TimeSymbols<N> {
           attention_core_(model, plan, framework, machine, timing),
           element_wise_(model, plan, framework, machine, timing),
           token_exchange_(model, plan, framework, machine, timing),
-          context_traffic_(model, plan, machine, timing) {}
+          context_traffic_(model, plan, machine, timing),
+          host_time_(model, plan, machine, timing) {}
 
     LayerTimesOf<N> run() {
         LayerTimesOf<N> all;
@@ -356,16 +358,8 @@ class LayerCost : TimeSymbols<N> {
             "B_0", "layer_work_backward",
             total({cited(now_.multiply_backward), cited(now_.attention_backward), cited(now_.element_backward), cited(now_.tensor_backward),
                    cited(now_.context_backward), cited(now_.expert_backward), cited(now_.recomputed)}));
-        N host = m_.one_part ? on_.of(&Timing::host_layer) / 2 : on_.of(&Timing::host_layer);  // (half of it: assumed)
-        if (expert) host = host + on_.of(&Timing::host_experts);
-        if (linear && !m_.linear.is_convolution()) host = host + L::linear_part() * on_.of(&Timing::host_linear);
-        if (p_.freezes() && value_of(on_.of(&Timing::host_adapter)) > 0)
-            host = host + frozen_cost_.adapters_of_layer(expert) * on_.of(&Timing::host_adapter);
-        if (fully_shards(p_) && value_of(on_.of(&Timing::host_shard)) > 0) host = host + on_.of(&Timing::host_shard);
-        if (p_.cuda_graphs == CudaGraphs::layers) host = on_.of(&Timing::graphed_host) * host;
-        const bool again = p_.recompute == Recompute::full || p_.recompute == Recompute::operations,
-                   checkpoint = again && row_of(p_.framework).checkpoints_in_python;
-        launched(forward, backward, host, on_.of(checkpoint ? kHostCheckpoint : kHostBackward[again ? 1 : 0]) * host);
+        const N host = host_time_.forward(expert, linear, p_.freezes() ? frozen_cost_.adapters_of_layer(expert) : N(0.0));
+        launched(forward, backward, host, host_time_.backward(host));
         if (p_.recompute == Recompute::block) now_.recomputed = of_kind("r", "computed_again", cited(now_.forward));
         return now_;
     }
@@ -379,6 +373,7 @@ class LayerCost : TimeSymbols<N> {
     const ElementWise<N> element_wise_;
     const TokenExchange<N> token_exchange_;
     const ContextTraffic<N> context_traffic_;
+    const HostTime<N> host_time_;
     LostOperations<N> lost_{m_, p_};
     N part_ = 1.0;                                                                 // of the layers that have the matrices at hand
     N parameters_ = 0.0, frozen_ = 0.0;                                            // that learn, and that do not
