@@ -92,8 +92,8 @@ TEST_CASE("side by side: every layer has both") {
     CHECK(brief(import(bare).problems) == "mamba_proj_bias unsupported true -> null");
 }
 
-// The number of weights in the safetensors files of LiquidAI/LFM2-350M, LFM2-700M, LFM2-1.2B, LFM2-2.6B and LFM2-8B-A1B, whose bias for
-// experts is none of them.
+// As the page of LiquidAI/LFM2-350M lists them for the four dense models; LFM2-8B-A1B's says 8.3 billion, 1.5 active. Its bias for experts
+// is no weight.
 TEST_CASE("convolutions: the published number of weights") {
     CHECK(import(lfm2(R"({"hidden_size": 1024, "block_ff_dim": 6656, "num_attention_heads": 16})")).parameters() == 354'483'968);
     CHECK(import(lfm2(R"({"hidden_size": 1536, "block_ff_dim": 10240, "num_attention_heads": 24})")).parameters() == 742'489'344);
