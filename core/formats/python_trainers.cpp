@@ -107,7 +107,7 @@ class TrainerFinder {
         for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
             if (tokens_[i].value != dictionary || !has_sign_at(tokens_, i + 1, "=") || !has_sign_at(tokens_, i + 2, "{")) continue;
             for (std::size_t one = i + 3, end = behind_bracket(tokens_, i + 2); one < end; ++one) {
-                const std::string name = tokens_[one].kind == PythonToken::name ? last_part(tokens_[one].value) : "";
+                std::string name = tokens_[one].kind == PythonToken::name ? last_part(tokens_[one].value) : "";
                 if (name.ends_with("Config") && trains_otherwise(name.substr(0, name.size() - 6))) return name;
             }
         }

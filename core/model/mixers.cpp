@@ -146,7 +146,8 @@ void adjust_width(ConfigReader& read, const Json& config, Model& model) {
     if (given != config.end()) read.used(kFactor);
     const double factor = given != config.end() && given->is_number() ? std::clamp(given->get<double>(), 0.0, 100.0) : 1;
     const std::int64_t multiple = std::max<std::int64_t>(read.optional(kWidthMultiple, kChunks, 256), 1);
-    const auto width = static_cast<std::int64_t>(factor * static_cast<double>(2 * model.ffn / 3));
+    const std::int64_t two_thirds = 2 * model.ffn / 3;
+    const auto width = static_cast<std::int64_t>(factor * static_cast<double>(two_thirds));
     model.ffn = std::max<std::int64_t>((width + multiple - 1) / multiple, 1) * multiple;
 }
 
