@@ -63,6 +63,9 @@ test('tables: two decimals and exact bytes', () => {
         '20.5',
         '68',
     ]);
+    // what keeps to the line never reads as more than it: 21.5 of 21.4, 72 of 71
+    expect([en.headline(21.46 * GIB, 24 * GIB), en.safe(21.47 * GIB, 24 * GIB, 21.46 * GIB)]).toEqual(['21.5', '21.5']);
+    expect([en.safe(71.6 * GIB, 80 * GIB, 71.55 * GIB), en.safe(71.6 * GIB, 80 * GIB, 71.65 * GIB)]).toEqual(['72', '71']);
     expect(en.gib(60450574336)).toBe('56.30');
     expect(en.bytes(60450574336)).toBe('60,450,574,336');
 });

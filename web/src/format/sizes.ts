@@ -5,7 +5,7 @@ export interface Sizes {
     nominal(gib: number): string; // the size in a card's name: 80
     gb(bytes: number): string; // three significant digits, no unit: 56.3
     headline(bytes: number, card: number): string; // whole GB from 10 on, unless that would read as the card's size: 56, 80.2; 20.5 of 24
-    safe(bytes: number, card: number): string; // the line on such a card, rounded down: 68; 20.5
+    safe(bytes: number, card: number, needs?: number): string; // the line, as exactly, rounded down, but no less than what keeps it: 68; 20.5
     change(bytes: number): string; // signed: +24.3, −1.20, ±0
     gib(bytes: number): string; // for tables: two decimals
     bytes(bytes: number): string; // exact: 60,450,574,336
@@ -22,7 +22,11 @@ export function sizesFormat({ decimals, exact, three }: Digits): Sizes {
         gb,
         headline: (bytes, card) =>
             bytes >= 9.5 * GIB && card >= SMALL && Math.abs(bytes - card) >= GIB ? decimals(0).format(bytes / GIB) : three(bytes / GIB),
-        safe: (bytes, card) => exact(card < SMALL ? Math.floor((bytes / GIB) * 10) / 10 : Math.floor(bytes / GIB)),
+        safe: (bytes, card, needs = 0) => {
+            const steps = card < SMALL ? 10 : 1; // of a GB
+            const down = Math.floor((bytes / GIB) * steps);
+            return exact((needs <= bytes ? Math.max(down, Math.round((needs / GIB) * steps)) : down) / steps);
+        },
         change: (bytes) => (Math.abs(bytes) < GIB / 200 ? '±0' : signed(bytes, gb(Math.abs(bytes)))),
         gib: (bytes) => decimals(2).format(bytes / GIB),
         bytes: (bytes) => decimals(0).format(bytes),

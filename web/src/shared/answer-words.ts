@@ -33,7 +33,7 @@ export function timeOf({ time, class: fit, job }: Estimate): string {
 // Where the verdict changes, as a share of the card. What is shown of another stage than the fullest is what is allocated alone.
 export const lineOf = (answer: Estimate): number => (answer.stage === answer.worst_stage ? answer.line_share : answer.line_allocated_share);
 export const lineText = (answer: Estimate): string =>
-    say('bar.line', { size: format.safe(lineOf(answer) * answer.card_bytes, answer.card_bytes) });
+    say('bar.line', { size: format.safe(lineOf(answer) * answer.card_bytes, answer.card_bytes, answer.whole_bytes) });
 
 // A list price is in US dollars; a price of the reader's own has any currency.
 interface Priced {
