@@ -11,3 +11,9 @@ test('gradients that travel often to fit are named', () => {
     expect(besides(catalog, { sync_each_micro_batch: 'auto' })).toBe('');
     expect(besides(catalog, { sync_each_micro_batch: 'on' })).toBe('send gradients after every micro-batch');
 });
+
+test('what the copies share has its short name, where it is not the usual', () => {
+    expect(besides(catalog, { zero: 'optimizer' })).toBe('');
+    expect(besides(catalog, { zero: 'none' })).toBe('no ZeRO');
+    expect(besides(catalog, { zero: 'weights' })).toBe('ZeRO-3');
+});

@@ -169,6 +169,7 @@ export interface Words {
     'plan.operations': null;
     'plan.slices': { count: number };
     'plan.on_host': { share: number };
+    'plan.zero': { kind: string | boolean };
     'plan.no_sequence': null;
     'plan.expert_overlap': null;
     'plan.expert_tensor': { gpus: number };
