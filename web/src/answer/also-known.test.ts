@@ -45,7 +45,7 @@ test('one that is spelled alike says so; none, and a refusal, say nothing', asyn
     expect(await alsoKnown('delphi')).toMatchObject({ said: '', models: [] });
 });
 
-test('LoRA is no model: where it is set is said, beside the models of the other words', async () => {
+test('LoRA is no model: alone, where it is set is said; beside the words of a model, it is set with that model', async () => {
     asked.mockReset();
     const title = 'LoRA is not a model. Choose the model, then “What is trained” in “Every detail”.';
     for (const typed of ['lora', 'QLoRA', ' adapter '])
@@ -53,9 +53,16 @@ test('LoRA is no model: where it is set is said, beside the models of the other 
     expect(asked).not.toHaveBeenCalled();
     const found = goodOf('find_models', 'find-models');
     asked.mockResolvedValue(found);
-    expect(await alsoKnown('gemma 2b-lora')).toMatchObject({ title: `${title} More models:`, models: found.models });
+    const tuned = await alsoKnown('gemma 2b-lora');
+    expect(tuned).toMatchObject({
+        title: 'More models:',
+        said: 'More models: Gemma 2B (LoRA), Gemma 2 2B (LoRA)',
+        sets: { trained: 'lora' },
+    });
+    expect(tuned.models.map(({ model }) => model)).toEqual(found.models.map(({ model }) => model));
     expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }]]);
-    await alsoKnown('floral');
+    expect((await alsoKnown('QLoRA gemma 2b')).sets).toEqual({ trained: 'lora', frozen_weights: 'nf4' });
+    expect(await alsoKnown('floral')).not.toHaveProperty('sets');
     expect(asked).toHaveBeenLastCalledWith({ words: 'floral' });
 });
 

@@ -11,10 +11,12 @@ export interface AlsoKnown {
     near: boolean; // none has that name: one is spelled alike
     vague: boolean; // the first may be another one than was meant: it is taken by who points at it
     models: FoundModel[];
+    sets?: Job; // what was typed besides, of each of them
 }
 
 const SAID = 5;
 // What is trained, not a model.
+const PACKED: Job = { frozen_weights: 'nf4' };
 const ADAPTERS = /(^|[\s,;:/_-])(q?lora|adapters?|peft)(?![a-z])/gi;
 
 // "gpt-5" is not "GPT-3 5B": the size without the number that comes before it. "405" is no version.
@@ -30,8 +32,8 @@ export async function alsoKnown(typed: string): Promise<AlsoKnown> {
     const [answer] = await Promise.all([words ? findModels({ words }) : null, fetchWords('formats', 'names')]);
     const models = answer?.ok ? answer.models : [];
     const near = answer?.ok === true && answer.match === 'near';
-    const adapters =
-        text.search(ADAPTERS) >= 0 && say('formats.models.adapters', { field: tell({ id: 'field.trained' }), detail: say('depth.detail') });
+    const isTuned = text.search(ADAPTERS) >= 0;
+    const alone = isTuned && say('formats.models.adapters', { field: tell({ id: 'field.trained' }), detail: say('depth.detail') });
     // "gpt-4" begins "GPT-3 40B": that is not what was typed, unless more is to come
     const exact = models.map((model) => isWhole({ ...model, label: `${model.label} ${model.names.join(' ')}` }, words));
     const sizes = models.map((model) => isSizeAlone(model, wordsOf(words)));
@@ -42,8 +44,10 @@ export async function alsoKnown(typed: string): Promise<AlsoKnown> {
             : exact.includes(true)
               ? say('formats.models.also')
               : say('formats.models.begins', { typed: words });
-    const title = sentences(adapters, models.length > 0 && found);
-    return { title, said: sentences(title, listed(models.slice(0, SAID).map(({ label }) => label))), near, vague, models };
+    const title = sentences(models.length > 0 ? found : alone);
+    const named = models.map((model) => ({ ...model, label: isTuned ? say('answer.adapters', { model: model.label }) : model.label }));
+    const said = sentences(title, listed(named.slice(0, SAID).map(({ label }) => label)));
+    return { title, said, near, vague, models: named, ...(isTuned && { sets: { trained: 'lora', ...(/qlora/i.test(text) && PACKED) } }) };
 }
 
 // The model of a job by another name than the page's list has, as it is taken from there; any other one stays what it is.

@@ -17,7 +17,7 @@ function shown(invalid = false, ask: (typed: string) => Promise<AlsoKnown> = asy
             label="Llama 3.1 8B"
             invalid={invalid}
             describedBy={invalid ? 'problem-0' : undefined}
-            onChoose={onChoose}
+            onChoose={(model, sets) => (sets ? onChoose(model, sets) : onChoose(model))}
             onPaste={onPaste}
             ask={ask}
         />,

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CatalogModel, FoundModel } from '../core/api';
 import { format } from '../format/format';
+import type { Job } from '../state/state';
 import { say } from '../words/words';
 import type { AlsoKnown } from './also-known';
 import { repositoryOf, sameRepository } from './hub-id';
@@ -12,7 +13,7 @@ interface Props {
     label: string; // of the model in use
     describedBy?: string | undefined;
     invalid: boolean;
-    onChoose(model: FoundModel['model']): void; // the id of one in the list, or the config of another one
+    onChoose(model: FoundModel['model'], sets?: Job): void; // the id of one in the list, or the config of another one
     onPaste(text?: string): void; // of a config.json or a script, which people paste where a model is asked for; or the id of a repository
     ask?: typeof askAlso;
 }
@@ -156,7 +157,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
         kept.current = id === PASTE || id === FROM_HUB ? typed : '';
         if (id === PASTE) onPaste(typed || undefined);
         else if (id === FROM_HUB) onPaste(repository ?? '');
-        else onChoose(also.models.find((one) => one.id === id)?.model ?? id);
+        else onChoose(also.models.find((one) => one.id === id)?.model ?? id, also.sets);
     };
     const onKeyDown = (event: KeyboardEvent) => {
         if (event.key === 'Escape' || event.key === 'Tab') return close();

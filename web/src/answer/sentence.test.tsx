@@ -52,6 +52,24 @@ test('a model that the catalogue lacks is taken as if its config had been pasted
     expect(find<HTMLInputElement>('combobox', 'Model').value).toBe('gemma-2b');
 });
 
+test('a model that is searched for with “LoRA” is taken with it', async () => {
+    const { models } = goodOf('find_models', 'find-models');
+    const sets = { trained: 'lora' };
+    const known = { ...models[0], id: 'qwen3-8b', label: 'Qwen3 8B (LoRA)', model: 'qwen3-8b' };
+    vi.doMock('./also-known', () => ({ alsoKnown: async () => ({ title: '', said: '', near: false, models: [known, models[0]], sets }) }));
+    const { act, find } = shown(pageOf());
+    const field = find('combobox', 'Model');
+    tap(field);
+    write(field, 'qwen3 8b lora');
+    press(field, 'Enter');
+    await vi.waitFor(() => expect(act.change.mock.calls).toEqual([[{ model: 'qwen3-8b', ...sets }, 'choose']]));
+    tap(field);
+    write(field, 'gemma 2b lora');
+    await vi.waitFor(() => find('option', /^Gemma 2B/));
+    tap(find('option', /^Gemma 2B/));
+    expect(act.replaceJob.mock.lastCall?.[0]).toMatchObject({ model: 'custom', ...sets });
+});
+
 test('a number of GPUs may say which', () => {
     const { act, find } = shown(pageOf());
     for (const text of ['32 H100', '4 x 8 H200', '64 A100', '16 apples']) write(find('textbox', 'Number of GPUs'), text);

@@ -55,8 +55,10 @@ export const Sentence = settledOn(FIELDS_OF, ({ page, act }: { page: FieldsOf; a
             value={String(job.model)}
             label={modelLabel(page)}
             {...problemAttributes(page, 'model')}
-            onChoose={(given) =>
-                typeof given === 'string' ? act.change({ model: given }, 'choose') : act.replaceJob(withConfig(job, given), 'choose')
+            onChoose={(given, sets) =>
+                typeof given === 'string'
+                    ? act.change({ model: given, ...sets }, 'choose')
+                    : act.replaceJob({ ...withConfig(job, given), ...sets }, 'choose')
             }
             onPaste={(text = pasteText) =>
                 text.length > MAX_CONFIG ? act.notify('too_large', format.megabytes(text.length)) : act.paste(text)
