@@ -232,7 +232,8 @@ static std::int64_t grid(const Plan& plan, std::string_view field) {
     return 1;
 }
 
-// The value of `field` nearest to the given one with which every rule holds, else with which `rule` holds, else null.
+// The value of `field` nearest to the given one with which every rule holds, else with which `rule` holds and, where one does, the GPUs
+// divide, else null.
 static Json nearest_value(Rule rule, std::string_view field, const Model& model, const Plan& plan) {
     Plan trial = plan;
     if (rule == Rule::experts_divide && model.experts.count == 0) return 1;
@@ -245,11 +246,13 @@ static Json nearest_value(Rule rule, std::string_view field, const Model& model,
     const std::int64_t start = field == "micro_batch" ? std::min(given, plan.global_batch) : given;  // none above the batch divides it
     const std::int64_t below = start / step * step;
     std::int64_t keeps_rule = 0;
+    int kept = 0;
     const auto works = [&](std::int64_t candidate) {
         if (candidate < 1 || candidate > number.range.max || candidate == given) return false;
         *number.value = candidate;
         if (is_legal(model, trial)) return true;
-        if (keeps_rule == 0 && holds(rule, model, trial)) keeps_rule = candidate;
+        const int keeps = kept < 2 && holds(rule, model, trial) ? 1 + holds(Rule::gpus_divide, model, trial) : 0;
+        if (keeps > kept) kept = keeps, keeps_rule = candidate;
         return false;
     };
     constexpr std::int64_t kSteps = 4'096;  // the whole range of every degree

@@ -138,11 +138,18 @@ TEST_CASE("each rule, broken alone, is named with its field, the value given and
 
 TEST_CASE("several broken rules all come back") {
     CHECK(broken(R"({"gpus": 15, "tensor_parallel": 3, "pipeline_parallel": 5, "sequence_length": 8191, "global_batch": 7})") ==
-          "tensor_parallel heads_divide 3 -> 4\n"  // no value makes all of it legal: the nearest that keeps this rule
-          "tensor_parallel kv_heads_divide 3 -> 4\n"
-          "tensor_parallel ffn_divides 3 -> 4\n"
+          "tensor_parallel heads_divide 3 -> 1\n"  // no value makes all of it legal: the nearest that keeps this rule and divides 15 GPUs
+          "tensor_parallel kv_heads_divide 3 -> 1\n"
+          "tensor_parallel ffn_divides 3 -> 1\n"
           "tensor_parallel sequence_divides 3 -> 1\n"
-          "pipeline_parallel layers_divide 5 -> 4");
+          "pipeline_parallel layers_divide 5 -> 1");
+}
+
+TEST_CASE("a suggested degree divides the GPUs where one that keeps its rule does") {
+    CHECK(broken(R"({"gpus": 7, "tensor_parallel": 7, "pipeline_parallel": 1})").starts_with("tensor_parallel heads_divide 7 -> 1\n"));
+    CHECK(broken(R"({"gpus": 7, "tensor_parallel": 3, "pipeline_parallel": 1})").starts_with("tensor_parallel heads_divide 3 -> 1\n"));
+    CHECK(broken(R"({"gpus": 7, "tensor_parallel": 3, "pipeline_parallel": 2})")
+              .starts_with("tensor_parallel heads_divide 3 -> 4\n"));  // none does
 }
 
 TEST_CASE("messages say what was expected with the numbers of the plan") {
