@@ -25,6 +25,19 @@ test('formats are told where they are not the usual', () => {
     expect(said(own)).toBe('Precision: fp8, weights in bf16 · Optimizer: SGD');
 });
 
+test('a GPU with less memory than its name says is told so; one of the reader’s own is not', () => {
+    const { page, answer } = answeredOf();
+    const on = (gpu: string, memory_gib: number): string =>
+        show(<Besides page={{ ...page, job: { ...page.job, gpu } }} answer={{ ...answer, gpu: { ...answer.gpu, memory_gib } }} />).text();
+    expect(on('l40s-48gb', 45)).toContain('Of the 48 GB in the name of this GPU, 45 GB can be used: error correction (ECC)');
+    for (const own of ['custom', 'h100-sxm-80gb']) expect(on(own, 80)).not.toContain('ECC');
+    const differ = page.catalog.gpus.filter(({ label, memory_gib }) => !label.endsWith(` ${memory_gib} GB`));
+    expect(
+        differ.map(({ id }) => id),
+        'error correction is the reason on each',
+    ).toEqual(['l40s-48gb']);
+});
+
 test('paper has the parts of the bar by name and the plan; the date and the link stand at its end alone', () => {
     const { page, answer } = answeredOf('llama-70b-64-h100');
     const text = textOf(show(<Besides page={page} answer={answer} />).one('.on-paper'));

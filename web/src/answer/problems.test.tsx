@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { pageOf } from '../shared/test-data';
 import { show, spies, tap } from '../shared/test-view';
+import { allAuto } from '../state/state';
 import { partOf } from '../words/parts';
 import { Problems } from './problems';
 
@@ -17,10 +18,18 @@ test('nothing is wrong: nothing is said', () => {
 test('every problem but the first, which is the headline, and one way out of several alike', () => {
     const { act, find, names, one, page } = shown('broken-rules');
     expect(names('heading')).toEqual([`${page.problems.length - 1} more problems`]);
-    expect(names('button')).toEqual(['Set Tensor parallel (TP) to 4', 'Set GPUs to 15']);
+    expect(names('button')).toEqual(['Set Tensor parallel (TP) to 4', 'Let Fourfold choose the plan', 'Set GPUs to 15']);
     expect(one('ul').querySelectorAll('li')).toHaveLength(page.problems.length - 1);
     tap(find('button', 'Set GPUs to 15'));
     expect(act.change).toHaveBeenCalledWith({ gpus: 15 }, 'choose');
+});
+
+test('what is set of the plan can be given up at once, where it may be what is wrong', () => {
+    const { act, find, page } = shown('broken-rules');
+    tap(find('button', 'Let Fourfold choose the plan'));
+    expect(act.change).toHaveBeenCalledWith(allAuto(page.catalog), 'choose');
+    const open = { ...page, job: { ...page.job, ...allAuto(page.catalog) } };
+    expect(show(<Problems page={open} act={act} />).names('button')).not.toContain('Let Fourfold choose the plan');
 });
 
 test('degrees that could change instead of the GPUs are no further problems', () => {

@@ -1,8 +1,10 @@
 import { format } from '../format/format';
 import { fieldOf, focusField, problemId } from '../shared/field-problems';
 import { labelOf, lower, problemText } from '../shared/names';
+import { allAuto } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, tell } from '../words/words';
+import { whoseOf } from './whose';
 
 // A value as the form shows it: numbers in the reader's way, ids by their labels.
 function shownValue({ catalog }: Page, value: number | string): string {
@@ -49,6 +51,18 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
 // Where degrees do not divide the GPUs, each that may change instead is another way out of the same problem.
 const WAY_OUT = 'gpus_divide';
 
+// What the reader has set of the plan may be given up at once, which no single value mends as surely.
+function GiveUp({ page, act }: { page: Page; act: Actions }) {
+    const auto = allAuto(page.catalog);
+    const isOfPlan = page.problems.some(({ rule, field }) => rule === WAY_OUT || field in auto);
+    if (!isOfPlan || whoseOf(page) === 'all') return null;
+    return (
+        <button type="button" class="link" onClick={() => act.change(auto, 'choose')}>
+            {say('problems.auto')}
+        </button>
+    );
+}
+
 // Every problem at once. The first is the headline; here stand its remedy and all the others.
 export function Problems({ page, act }: { page: Page; act: Actions }) {
     const [first, ...others] = page.problems;
@@ -59,7 +73,7 @@ export function Problems({ page, act }: { page: Page; act: Actions }) {
             <p class="remedy">
                 {first.candidates && suggestion}
                 <Remedy page={page} index={0} act={act} />
-                {!first.candidates && suggestion}
+                {!first.candidates && suggestion} <GiveUp page={page} act={act} />
             </p>
             {others.length > 0 && (
                 <>
