@@ -29,10 +29,10 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"Narayanan et al.: Efficient Large-Scale Language Model Training (2021)", "https://arxiv.org/abs/2104.04473"},
     {"Zhao et al.: PyTorch FSDP (2023)", "https://arxiv.org/abs/2304.11277"},
     {"Transformer Engine", "https://github.com/NVIDIA/TransformerEngine"},
-    {"cuBLAS and Transformer Engine", "https://docs.nvidia.com/cuda/cublas/"},
+    {"cuBLAS, Transformer Engine", "https://docs.nvidia.com/cuda/cublas/"},
     {"PyTorch: CUDACachingAllocator.cpp", "https://github.com/pytorch/pytorch/blob/main/c10/cuda/CUDACachingAllocator.cpp"},
-    {"Megatron-LM and its measured test runs", "https://github.com/NVIDIA/Megatron-LM"},
-    {"SimuMax: measured runs on B200", "https://github.com/MooreThreads/SimuMax"},
+    {"NVIDIA: Megatron-LM", "https://github.com/NVIDIA/Megatron-LM"},
+    {"SimuMax (B200)", "https://github.com/MooreThreads/SimuMax"},
     {"NCCL", "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"},
     {"NVIDIA: Matrix Multiplication Background User's Guide",
      "https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html"},
@@ -127,7 +127,7 @@ static constexpr std::string_view kFujiiLimits[] = {"first_stage_only",   "token
                                                     "outside_not_counted"};
 static constexpr std::string_view kDetailedLimits[] = {"checked_on", "even_experts", "outside_estimated"};
 static constexpr std::array<MethodText, kMethods> kMethodTexts = {{
-    {"detailed", {"Korthikanti et al. (2022) and measured runs", "https://arxiv.org/abs/2205.05198"}, kDetailedLimits},
+    {"detailed", kSources[static_cast<std::size_t>(Paper::recomputation)], kDetailedLimits},
     {"fujii2024", kSources[static_cast<std::size_t>(Paper::fujii)], kFujiiLimits},
 }};
 double memory_calibration(const Plan& plan, double bytes) {

@@ -6,6 +6,12 @@
 using namespace fourfold;
 using namespace fourfold::tests;
 
+TEST_CASE("the title of a source is a name: what is said of it, as that it was measured, stands in words that are translated") {
+    for (int i = 0; i < static_cast<int>(Paper::count); ++i)
+        CHECK(source(static_cast<Paper>(i)).title.find("measured") == std::string_view::npos);
+    CHECK(text(Method::detailed).source.title == source(Paper::recomputation).title);
+}
+
 TEST_CASE("by hand: weights, gradients and optimizer of both stages") {
     Case c = dense();
     CHECK(kFirst == 35'232);
