@@ -53,6 +53,30 @@ for (const [words, found] of [
     });
 }
 
+pageTest('with LoRA among the words, Enter takes the model with it', async () => {
+    const page = await open('', { depth: 'plain' });
+    await typed(page, 'qwen3 8b lora');
+    await page.keyboard.press('Enter');
+    await addressHas(page, 'train=lora');
+    await addressHas(page, 'model=qwen3-8b');
+});
+
+pageTest('what the arrow keys point at is never behind the last row, which stays in sight', async () => {
+    for (const width of [1280, 390]) {
+        const page = await open('?model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=8', { depth: 'plain', width });
+        await field(page, 'model').click();
+        for (let step = 0; step < 4; ++step) {
+            const room = () =>
+                page.evaluate(() => {
+                    const [row, last] = ['[aria-selected=true]', '.paste'].map((one) => document.querySelector(`#model-list ${one}`).getBoundingClientRect());
+                    return last.top - row.bottom;
+                });
+            await eventually(`room below at ${width} px`, room, (px) => px >= 0);
+            await page.keyboard.press('ArrowDown');
+        }
+    }
+});
+
 pageTest('a repository that the core knows need not be asked for, where its id was pasted', async () => {
     const page = await open('', { depth: 'plain' });
     await typed(page, 'paste');
