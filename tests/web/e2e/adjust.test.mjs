@@ -243,3 +243,23 @@ pageTest('adapters beside frozen weights need less memory, and the link keeps th
     assert.equal(await field(page, 'frozen_weights').inputValue(), 'nf4');
     assert.ok((await amount(page)) < now);
 });
+
+pageTest('no choice among the settings is cut', async () => {
+    for (const width of [1280, 390]) {
+        const page = await open('?model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64#adjust', { width });
+        await page.locator('.field select').first().waitFor({ state: 'attached' });
+        const cut = () =>
+            page.evaluate(() => {
+                for (const one of document.querySelectorAll('details')) one.open = true;
+                const pen = document.createElement('canvas').getContext('2d');
+                return [...document.querySelectorAll('.field select')]
+                    .filter((one) => {
+                        pen.font = getComputedStyle(one).font;
+                        return pen.measureText(one.selectedOptions[0].text).width > one.clientWidth - 12;
+                    })
+                    .map(({ id }) => id)
+                    .join();
+            });
+        await eventually(`cut at ${width} px`, cut, '');
+    }
+});
