@@ -30,6 +30,17 @@ test('phases are added, changed and calculated', async () => {
     expect(all('img')).toHaveLength(1);
 });
 
+test('one phase is the run as its sentence says it', () => {
+    const phaser = { phases: vi.fn(), pools: vi.fn(), stop: vi.fn() };
+    const tokensOf = (given: typeof page): string => {
+        const view = show(<PhasesView page={given} phaser={phaser} />);
+        return plain(view.find<HTMLInputElement>('textbox', 'Phase 1: Tokens').value);
+    };
+    expect(tokensOf(page)).toBe(plain(format.short(page.answer?.time.run?.tokens ?? 0)));
+    expect(tokensOf({ ...page, job: { ...page.job, token_budget: 3e11 } })).toBe('300 billion');
+    expect(tokensOf({ ...page, answer: null })).toBe('1 trillion');
+});
+
 test('what is wrong is named, and the calculation can be stopped', async () => {
     const phaser = { phases: vi.fn(async () => refusalOf('phases-bad')), pools: vi.fn(), stop: vi.fn() };
     const { find, text } = show(<PhasesView page={page} phaser={phaser} />);

@@ -149,7 +149,7 @@ function Options({ answer, phased, change }: { answer: Answer; phased: Phased; c
 export function PhasesView({ page, phaser }: { page: Page; phaser: Phaser }) {
     const [phased, set] = useLinked<Phased>(
         PHASES_PARAMETER,
-        (text) => parsePhases(text) ?? { rows: [rowOf(page.job)], keep_degrees: false, ...TROUBLES },
+        (text) => parsePhases(text) ?? { rows: [rowOf(page)], keep_degrees: false, ...TROUBLES },
         formatPhases,
     );
     const [answer, tell] = useState<Answer>(null);
