@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { format } from '../format/format';
-import { summaryOf, timeOf } from './answer-words';
+import { moneyOf, summaryOf, timeOf } from './answer-words';
 import { answeredOf, pageOf } from './test-data';
 
 const { page, answer } = answeredOf();
@@ -12,6 +12,12 @@ test('a price of the reader’s own is in the reader’s currency', () => {
         timeOf({ ...answer, job: { ...answer.job, price_per_gpu_hour: price } }).match(/Cost: [^.]*\./)?.[0];
     expect(cost('auto')).toMatch(/^Cost: \$[\d,]+\.$/);
     expect(cost(2)).toMatch(/^Cost: [\d,]+ in your currency\.$/);
+});
+
+test('a cost has three digits wherever it stands', () => {
+    const told = [65.78, 64.9, 9.876, 123456, 99.97].map((cost) => moneyOf({ price_per_gpu_hour: 'auto' }, cost));
+    expect(told).toEqual(['$65.80', '$64.90', '$9.88', '$123,000', '$100']);
+    expect(moneyOf({ price_per_gpu_hour: 2 }, 65.78)).toBe('65.8');
 });
 
 test('a band that lies evenly about the time is told by one number, an uneven one by its ends', () => {

@@ -40,7 +40,8 @@ interface Priced {
     price_per_gpu_hour?: unknown;
 }
 const isListed = ({ price_per_gpu_hour: price }: Priced): boolean => price === 'auto';
-export const moneyOf = (job: Priced, cost: number): string => (isListed(job) ? format.dollars : format.rounded)(cost);
+export const moneyOf = (job: Priced, cost: number): string =>
+    (isListed(job) ? format.dollars : format.rounded)(Number(cost.toPrecision(3)));
 
 function wholeRun(run: Run): string {
     const [time, low, high] = format.training(run.days, run.low_days, run.high_days);

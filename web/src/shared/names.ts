@@ -63,5 +63,6 @@ export const problemText = ({ message, suggestion }: Problem): string => sentenc
 // "3 layers", "1 layer".
 export const unitText = (n: number, unit: string): string => (isSaid(`unit.${unit}`) ? tell({ id: `unit.${unit}`, args: { n } }) : unit);
 
-// In the middle of a sentence.
-export const lower = (label: string): string => (/^[A-Z][a-z]+\b/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label);
+// In the middle of a sentence. A name stays as it is.
+export const lower = (label: string): string =>
+    /^(?!Adam|Mega|Transf)[A-Z][a-z]+\b/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label;
