@@ -243,8 +243,42 @@ void add_dictionary(const Dictionaries& dictionaries, std::vector<Entry>& entrie
     if (chosen == dictionaries.end() && dictionaries.size() == 1) chosen = dictionaries.begin();
     if (chosen == dictionaries.end()) return;
     if (said != entries.end()) said->open.clear();
-    for (const Entry& one : chosen->second)
-        if (one.key.starts_with("zero_optimization.")) entries.push_back(one);
+    add_deepspeed_file(entries, chosen->second);
+}
+
+// What the program tells accelerate itself (accelerate 1.10, utils/dataclasses.py), in the words of its launcher.
+std::vector<Entry> told_accelerate(const PythonTokens& tokens, const PythonArguments& reader) {
+    constexpr std::pair<std::string_view, std::string_view> kFsdp[] = {{"sharding_strategy", "fsdp_sharding_strategy"},
+                                                                       {"reshard_after_forward", "fsdp_reshard_after_forward"},
+                                                                       {"fsdp_version", "fsdp_version"},
+                                                                       {"cpu_offload", "fsdp_offload_params"},
+                                                                       {"activation_checkpointing", "fsdp_activation_checkpointing"}},
+                                                            kDeepSpeed[] = {{"zero_stage", "zero_stage"},
+                                                                            {"hf_ds_config", "deepspeed_config_file"},
+                                                                            {"offload_optimizer_device", "offload_optimizer_device"},
+                                                                            {"offload_param_device", "offload_param_device"}};
+    std::vector<Entry> all;
+    for (std::size_t i = 0; i < tokens.size() && all.size() < kMostDictionaries; ++i) {
+        const bool fsdp = calls_at(tokens, i, "FullyShardedDataParallelPlugin");
+        if (!fsdp && !calls_at(tokens, i, "DeepSpeedPlugin")) continue;
+        all.push_back({fsdp ? "use_fsdp" : "use_deepspeed", tokens[i].value, true, tokens[i].line});
+        std::vector<Entry> told;
+        reader.arguments(i + 1, told);
+        for (Entry& one : told) {
+            const auto rename = [&](const auto& rows) {
+                for (const auto& [key, name] : rows)
+                    if (one.key == key) return one.key = name, true;
+                return false;
+            };
+            if (!(fsdp ? rename(kFsdp) : rename(kDeepSpeed))) continue;
+            if (one.open.size() == 1 && one.key == "fsdp_sharding_strategy")  // ShardingStrategy.FULL_SHARD
+                one.value = last_part(one.open[0]), one.open.clear();
+            if (one.open.size() == 1 && one.key == "fsdp_offload_params" && one.open[0].starts_with("CPUOffload("))
+                one.value = one.open[0].find("True") != std::string::npos, one.open.clear();
+            all.push_back(std::move(one));
+        }
+    }
+    return all;
 }
 
 // A trainer's job, with what the program says of its model and of DeepSpeed.
@@ -318,9 +352,11 @@ std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::v
     if (trainers.empty() && dictionaries.empty()) trainers = finder.other_ways();
     if (trainers.empty() && dictionaries.empty()) return std::nullopt;
     finder.add_given(trainers);
+    const std::vector<Entry> accelerate = told_accelerate(tokens, reader);
     for (Trainer& trainer : trainers) {
         add_data_length(tokens, reader, all, trainer.entries);
         trainer.entries.insert(trainer.entries.end(), launcher.begin(), launcher.end());
+        trainer.entries.insert(trainer.entries.end(), accelerate.begin(), accelerate.end());
     }
     ReadJobs read;
     const PythonModel model = python_model(tokens, reader, all, set);

@@ -116,6 +116,27 @@ void read_zero_block(Import& in) {
         in.job["overlap_gradients"] = in.on("zero_optimization.overlap_comm", "overlap_gradients");
 }
 
+void add_deepspeed_file(std::vector<Entry>& entries, const std::vector<Entry>& file) {
+    constexpr std::pair<std::string_view, std::string_view> kBatches[] = {{"train_micro_batch_size_per_gpu", "micro_batch_size"},
+                                                                          {"train_batch_size", "batch_size"},
+                                                                          {"gradient_accumulation_steps", "gradient_accumulation_steps"}},
+                                                            kTypes[] = {{"bf16.enabled", "bf16"},
+                                                                        {"bfloat16.enabled", "bf16"},
+                                                                        {"fp16.enabled", "fp16"}};
+    const bool batches = count_like(entries, {"per_*_train_batch_size", "micro_batch_size", "micro_train_*", "gradient_acc*"}) == 0,
+               types = count_like(entries, {"bf16", "fp16", "mixed_precision", "*dtype"}) == 0;
+    for (Entry one : file) {
+        bool taken = one.key.starts_with("zero_optimization.");
+        const auto take = [&](bool wanted, const auto& rows) {
+            for (const auto& [key, name] : rows)
+                if (wanted && one.key == key && one.value != Json("auto")) one.key = name, taken = true;
+        };
+        take(batches, kBatches);
+        take(types, kTypes);
+        if (taken) entries.push_back(std::move(one));
+    }
+}
+
 void settle_deepspeed_types(Import& in) {
     const std::string precision = in.job.value("precision", ""), zero = in.job.value("zero", "");
     const auto type = in.text("data_types.grad_accum_dtype", "gradients_in_fp32");

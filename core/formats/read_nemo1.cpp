@@ -165,9 +165,10 @@ void translate(Import& in) {
             in.become(entry, value.starts_with("bf16") ? "bf16" : value.starts_with("16") ? "fp16" : "precision", true);
         else if ((key == "fp8_hybrid" || key == "fp8_e4m3" || key == "fp8_param_gather" || key == "fp8") && !in_8_bits)
             entry.fate = Fate::no_number, entry.key = "off." + key;
-        else if (key == "fp8")
+        else if (key == "fp8") {
             in.become(entry, "fp8_on", true);
-        else if (key == "optim.name" && (value == "mcore_distributed_optim" || value == "distributed_fused_adam"))
+            if (!in.has("num_layers") && !in.has("fp8_hybrid") && !in.has("fp8_e4m3")) in.derive(Entry(entry), "fp8_hybrid", true);
+        } else if (key == "optim.name" && (value == "mcore_distributed_optim" || value == "distributed_fused_adam"))
             in.become(entry, "use_distributed_optimizer", true);
         else if (key == "optim.grad_sync_dtype" && value.starts_with("bf"))
             in.become(entry, "grad_reduce_in_bf16", true);

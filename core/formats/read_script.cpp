@@ -86,18 +86,17 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     } else {
         name_file(script, command, rest, reader->id, job.in);
     }
-    if (reader->id == "transformers" && count_like(job.in.entries, {"deepspeed", "deepspeed_config"}) > 0)
-        for (Entry& entry : deepspeed_documents(script, command))
-            if (entry.key.starts_with("zero_optimization.")) job.in.entries.push_back(std::move(entry));
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
     if (!recipe || !recipe->starts_nodes) read_launch(script, command, job.in);
     if (reader->id == "transformers" || reader->id == "llama-factory") add_launcher_file(script, rest, job.in);
+    if (reader->id == "transformers" && count_like(job.in.entries, {"deepspeed", "deepspeed_config", "deepspeed_config_file"}) > 0)
+        add_deepspeed_file(job.in.entries, deepspeed_documents(script, command));
     job.in.mark_all(
-        {"rdzv*",      "role",         "tee",           "local_ranks*", "nproc*", "nnodes",        "node_rank",        "master_*",
-         "standalone", "max_restarts", "redirects",     "log_dir",      "jobid",  "cpus_per_task", "kill_on_bad_exit", "cpu_bind",
-         "mem_bind",   "container_*",  "no_container*", "unbuffered"},
+        {"rdzv*",      "role",         "tee",           "local_ranks*", "nproc*",    "nnodes",        "node_rank",        "master_*",
+         "standalone", "max_restarts", "redirects",     "log_dir",      "jobid",     "cpus_per_task", "kill_on_bad_exit", "cpu_bind",
+         "mem_bind",   "container_*",  "no_container*", "unbuffered",   "multi_gpu", "num_machines"},
         Fate::no_number);
     if (reader->id == "megatron-bridge" && !recipe) add_named_program(rest, job.in);
     reader->read(job.in);

@@ -294,6 +294,7 @@ constexpr std::string_view kQuietOfTorchtitan[] = {"job.*",
 
 void read_torchtitan(Import& in) {
     in.mark_all(kQuietOfTorchtitan, Fate::no_number);
+    if (in.on("fault_tolerance.enable", "")) in.mark("fault_tolerance.group_size", Fate::unknown);  // further copies, started apart
     mark_objects(in);
     for (const auto& [key, field] : kTorchtitanKeys)
         if (const auto value = in.whole(key, field); value && *value > 0 && *value <= 16'777'216) in.job[field] = *value;

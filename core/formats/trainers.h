@@ -32,6 +32,8 @@ void read_zero_stage(Import& import, std::string_view key);
 void read_zero_path(Import& import, std::string_view key);
 // ZeRO's part of a DeepSpeed configuration: its stage, offload, and what is not counted of it.
 void read_zero_block(Import& import);
+// What DeepSpeed's own file says, behind what a command says: ZeRO; batches and types where the command has none of its own.
+void add_deepspeed_file(std::vector<Entry>& entries, const std::vector<Entry>& file);
 // How DeepSpeed adds up gradients, once precision and stage are known. Without ZeRO, bf16 has an optimizer that divides its fp32 state
 // among the copies all the same (runtime/engine.py, _do_optimizer_sanity_check and get_data_types; runtime/bf16_optimizer.py).
 void settle_deepspeed_types(Import& import);
