@@ -55,9 +55,17 @@ void refuse_idle(std::string_view program, Problems& problems) {
         {"text", "format", nullptr, Text("problem.import_idle").with("program", program), "suggestion.import_idle", nullptr});
 }
 
-// "# configs/sft.yaml" above settings is the file that they are.
-std::string named_above(std::string_view text, std::size_t at) {
+// "# configs/sft.yaml" above settings is the file that they are; so is the last `configs/sft.yaml` of the line before them.
+std::string named_above(std::string_view text, std::size_t at, std::string_view before) {
     std::string nameless = std::to_string(at) + kNameless;
+    for (std::size_t end = before.rfind('`'); end != before.npos && end > 0;) {
+        const std::size_t begin = before.rfind('`', end - 1);
+        const std::string_view name = begin == before.npos ? "" : before.substr(begin + 1, end - begin - 1);
+        if (name.find(' ') == name.npos &&
+            (name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json") || name.ends_with(".toml")))
+            nameless = name;
+        end = begin;
+    }
     const std::string_view line = text.substr(0, text.find('\n'));
     const std::size_t begin = line.find_first_not_of("# "), end = line.find_last_not_of(" \r");
     if (!line.starts_with('#') || begin > end) return nameless;
@@ -87,6 +95,7 @@ bool begins_settings(std::string_view text) {
 std::string fenced(std::string_view text) {
     constexpr std::string_view kSettings[] = {"yaml", "yml", "toml", "json"};
     std::string all;
+    std::string_view above;
     bool inside = false, some = false, file = false;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size()), mark = text.find_first_not_of(' ', at);
@@ -100,7 +109,9 @@ std::string fenced(std::string_view text) {
             const bool object = start.starts_with('{') && start.find_first_not_of(" \n\r\t", 1) == start.find('"');
             file = inside && (object || begins_settings(rest) ||
                               std::any_of(std::begin(kSettings), std::end(kSettings), [&](auto one) { return tag.starts_with(one); }));
-            if (file) all += joined({"cat <<'EOF' >", named_above(rest, end)});
+            if (file) all += joined({"cat <<'EOF' >", named_above(rest, end, above)});
+        } else if (!inside && mark < end) {
+            above = text.substr(mark, end - mark);
         }
         if (inside && !fence) all += text.substr(at, end - at);
         all += '\n';

@@ -77,8 +77,47 @@ std::vector<std::string> ShellFiles::names() const {
     return all.push_back(""), all;
 }
 
+// "s/^  lr: .*/  lr: 3/", "s/%NAME%/8/g": nothing where it is not so plain.
+static std::optional<std::string> edited(std::string text, std::string_view command) {
+    const char by = command.size() > 4 && command[0] == 's' ? command[1] : '\0';
+    const std::size_t cut = command.find(by, 2), end = cut == command.npos ? cut : command.find(by, cut + 1);
+    if (by == '\0' || end == command.npos || command.substr(end + 1).find_first_not_of("g") != command.npos) return std::nullopt;
+    std::string_view from = command.substr(2, cut - 2), to = command.substr(cut + 1, end - cut - 1);
+    const bool begins = from.starts_with('^'), rest = from.ends_with(".*");
+    if (begins) from.remove_prefix(1);
+    if (rest) from.remove_suffix(2);
+    if (from.empty() || from.find_first_of("\\*[](){}?+^$|") != from.npos || to.find_first_of("\\&") != to.npos) return std::nullopt;
+    for (std::size_t at = text.find(from); at != text.npos;) {
+        const bool other = begins && at > 0 && text[at - 1] != '\n';
+        if (!other) text.replace(at, rest ? std::min(text.find('\n', at), text.size()) - at : from.size(), to);
+        at = text.find(from, at + (other ? 1 : to.size()));
+    }
+    return text;
+}
+
+// sed -i, which changes files where they are; sed alone prints what it is given.
+void ShellFiles::edit(const ShellWords& words) {
+    std::vector<std::string_view> commands;
+    bool inside = false;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string& word = words[i].text;
+        ShellText* known = files_.contains(bare_name(word)) ? &files_[bare_name(word)] : nullptr;
+        inside = inside || word.starts_with("-i") || word.starts_with("--in-place");
+        if (known == nullptr && !word.starts_with("-")) commands.push_back(word);
+        if (known == nullptr || !inside) continue;
+        std::optional<std::string> text = known->text;
+        for (const std::string_view command : commands)
+            if (text) text = edited(std::move(*text), command);
+        if (text)
+            known->text = std::move(*text);
+        else
+            files_.erase(bare_name(word)), unseen_.insert(bare_name(word));
+    }
+}
+
 bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& documents, ShellValues& values) {
-    const bool prints = words[0].text == "cat", writes = words[0].text == "tee", says = words[0].text == "echo";
+    const bool edits = words[0].text == "sed", prints = words[0].text == "cat" || edits, writes = words[0].text == "tee",
+               says = words[0].text == "echo";
     const auto leave = [&](const std::string& file) { files_.erase(bare_name(file)), unseen_.insert(bare_name(file)); };
     if (words[0].text == "cp" && words.size() == 3) {
         if (const ShellText* from = file(words[1].text))
@@ -91,6 +130,7 @@ bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& 
             if (words[i].text == ">") leave(words[i + 1].text);
         return false;
     }
+    if (edits) edit(words);
     std::optional<std::string> text;
     std::string name;
     bool adds = false;
@@ -107,6 +147,8 @@ bool ShellFiles::write(const ShellWords& words, const std::vector<std::string>& 
         else if (writes && !word.starts_with("-"))
             name = word;
     }
+    for (std::size_t i = 1; edits && text && i < words.size() && words[i].text != ">"; ++i)
+        if (words[i].text[0] == 's') text = edited(std::move(*text), words[i].text);
     if (name == kErrors) return true;
     if (!text && prints && !adds && !name.empty()) leave(name);
     if (!text || (says && name.empty())) return false;

@@ -35,6 +35,7 @@ bool starts_nothing(std::string_view program);
 class ShellFiles {
  public:
     // "cat > FILE <<EOF", "tee -a FILE <<EOF", "echo '…' > FILE": the file is kept. False: the command writes none.
+    void edit(const ShellWords& words);
     bool write(const ShellWords& words, const std::vector<std::string>& documents, ShellValues& values);
     // `piped`: it takes what the command before it prints.
     std::optional<ShellInside> inside(const ShellWords& words, bool piped, const std::vector<std::string>& documents, ShellValues& values);

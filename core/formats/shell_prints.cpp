@@ -9,11 +9,12 @@
 namespace fourfold {
 
 // "cat $PBS_NODEFILE | uniq | wc -l", "scontrol show hostnames $SLURM_JOB_NODELIST | wc -l": as many nodes as the job asks for. A file of
-// PBS has a line for each process, unless what it asks for says none (mpiprocs).
+// PBS has a line for each process, unless what it asks for says none (mpiprocs). "nvidia-smi -L | wc -l": Slurm shows those that it gives.
 std::string ShellValues::counted_nodes(std::string_view inside) {
     constexpr std::pair<std::string_view, const char*> kLists[] = {{"PBS_NODEFILE", "PBS_NUM_NODES"},
                                                                    {"SLURM_JOB_NODELIST", "SLURM_NNODES"},
                                                                    {"SLURM_NODELIST", "SLURM_NNODES"},
+                                                                   {"nvidia-smi", "SLURM_GPUS_ON_NODE"},
                                                                    {"SGE_JOB_HOSTLIST", "NHOSTS"}};
     const auto has = [&](std::string_view part) { return inside.find(part) != std::string_view::npos; };
     if (!has("wc -l")) return "";

@@ -202,7 +202,7 @@ class Lexer {
             if (read_text) {
                 add(ShellToken::word, {"<<<", line_});
                 add(ShellToken::word, std::move(target));
-            } else if (to_errors || (to_file && in_command({"cat", "echo"}))) {
+            } else if (to_errors || (to_file && in_command({"cat", "echo", "sed"}))) {
                 add(ShellToken::word, {adds ? ">>" : ">", line_});
                 add(ShellToken::word, std::move(target));
             }
@@ -211,7 +211,7 @@ class Lexer {
         std::string end;
         std::copy_if(target.text.begin(), target.text.end(), std::back_inserter(end),
                      [](char c) { return c != '"' && c != '\'' && c != '\\'; });
-        if (in_command({"read", "mapfile", "readarray", "cat", "tee", "sbatch", "qsub", "bsub", "bash", "sh"})) {
+        if (in_command({"read", "mapfile", "readarray", "cat", "sed", "tee", "sbatch", "qsub", "bsub", "bash", "sh"})) {
             std::string word = kDocument + std::to_string(documents_ + found_.documents.size() + waiting_.size());
             if (end != target.text) word += kAsItIs;
             add(ShellToken::word, {std::move(word), line_});
