@@ -177,7 +177,9 @@ static void read_below_primus(Import& in, const char* model_key, void (*read)(Im
 
 // LoRA of its trainers, as a section or with names of their own; what is not said comes from a preset.
 static void read_primus_adapters(Import& in) {
-    if (in.on("use_lora", "trained")) {
+    const auto way = in.text("peft", "trained");  // of Megatron-Bridge, whose recipe says the rest
+    if (way && *way != "lora" && *way != "none") refuse_mode(in, *way);
+    if (in.on("use_lora", "trained") || way == "lora") {
         read_adapters(in, {"lora_rank", "lora_target_modules", "lora_dropout", "", lora_all});
         if (!in.has("lora_rank")) in.job.erase("lora_rank");
         if (!in.has("lora_target_modules")) in.job.erase("lora_targets");
@@ -236,6 +238,8 @@ void read_primus(Import& in) {
             in.become(entry, "fp8_format", entry.value);
         else if (entry.key == "fp4")
             in.become(entry, "fp4_format", entry.value);
+        else if (entry.key == "precision_config" && (entry.value == Json("bf16_mixed") || entry.value == Json("fp16_mixed")))
+            in.become(entry, entry.value == Json("bf16_mixed") ? "bf16" : "fp16", true);
         else if (entry.key == "recompute_layer_ids" && !entry.value.is_null())
             in.notes.push_back(Text("import_plan.note.not_counted").with("key", entry.shown));
     }
@@ -252,8 +256,8 @@ void read_primus(Import& in) {
         in.job["expert_dispatch"] = "deepep";  // its dispatcher takes the flex one's place
     if (in.whole("turbo_sync_free_moe_stage", "").value_or(0) > 0)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "turbo_sync_free_moe_stage"));
-    in.mark_all({"stderr_*", "file_sink*", "primus_turbo*", "enable_primus_turbo", "use_turbo*", "moe_use_fused_router*", "disable_*",
-                 "pp_warmup", "turbo*", "hf_*", "dump_*", "iterations_*"},
+    in.mark_all({"stderr_*", "file_sink*", "finetune_lr", "pretrained_checkpoint", "primus_turbo*", "enable_primus_turbo", "use_turbo*",
+                 "moe_use_fused_router*", "disable_*", "pp_warmup", "turbo*", "hf_*", "dump_*", "iterations_*"},
                 Fate::no_number);
 }
 

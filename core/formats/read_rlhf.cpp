@@ -44,6 +44,38 @@ static void leave_sections(Import& in) {
     in.mark_all({"data.*", "logger.*", "ckpt.*", "eval.*", "adam.*", "lr_*", "train.*", "muon.*"}, Fate::no_number);
 }
 
+// cli/train_ppo_ray.py: its actor trains on prompts with their answers (trainer/ray/ppo_actor.py); what answers and judges is not counted.
+static void translate_actor(Import& in) {
+    const auto prompt = in.whole("prompt_max_len", "sequence_length"), answer = in.whole("generate_max_len", "sequence_length");
+    constexpr std::int64_t kLongest = 100'000'000;
+    if (prompt && answer && *prompt > 0 && *answer > 0 && *prompt < kLongest && *answer < kLongest) {
+        in.entries.push_back({"max_length", "", *prompt + *answer});
+        const auto most = in.whole("train_max_tokens_per_gpu", "");
+        const bool packs = in.on("use_dynamic_batch", "");
+        if (packs && most && *most > 0 && *most % (*prompt + *answer) == 0)  // whole sequences fill them
+            in.entries.push_back({"micro_batch_size", "", *most / (*prompt + *answer)});
+        else if (packs)
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "use_dynamic_batch"));
+    }
+    if (const auto type = in.text("param_dtype", "precision"); !in.has("bf16") && !in.has("fp16"))
+        in.entries.push_back({type == "fp16" ? "fp16" : "bf16", "", true});
+    in.mark_all({"ref_*",         "critic_*",
+                 "reward_*",      "remote_*",
+                 "vllm_*",        "colocate_*",
+                 "*rollout_*",    "n_samples*",
+                 "num_episodes",  "actor_*",
+                 "advantage_*",   "*kl*",
+                 "eps_clip*",     "dynamic_filtering*",
+                 "prompt_data*",  "label_key",
+                 "enforce_eager", "temperature",
+                 "top_p",         "gamma",
+                 "lambd",         "normalize_*",
+                 "async_*",       "deepspeed_enable_sleep",
+                 "save_hf_ckpt",  "freezing_*"},
+                Fate::no_number);
+    in.notes.emplace_back("import_plan.note.actor");
+}
+
 // OpenRLHF 0.8, cli/train_sft.py, in the Trainer's words; its other programs train with more than one model.
 void translate_rlhf(Import& in) {
     leave_sections(in);
@@ -64,9 +96,12 @@ void translate_rlhf(Import& in) {
                 Fate::no_number);
     const std::string module = in.text("module", "").value_or("");
     constexpr std::string_view kRlhfProgram = "cli.train_";
-    if (const std::size_t at = module.find(kRlhfProgram);
-        at != std::string::npos && !module.substr(at + kRlhfProgram.size()).starts_with("sft"))
-        refuse_mode(in, module.substr(at + kRlhfProgram.size()));
+    const std::size_t at = module.find(kRlhfProgram);
+    const std::string way = at == std::string::npos ? "sft" : module.substr(at + kRlhfProgram.size());
+    if (way == "ppo_ray")
+        translate_actor(in);
+    else if (!way.starts_with("sft"))
+        refuse_mode(in, way);
     const auto nodes = in.whole("actor_num_nodes", "gpus"), each = in.whole("actor_num_gpus_per_node", "gpus");
     if (nodes && each && *nodes > 0 && *each > 0 && *nodes < 100'000 && *each < 1'000) in.job["gpus"] = *nodes * *each;
     if (in.last("zero_stage") == nullptr) in.entries.push_back({"zero_stage", "", 2});  // its own default

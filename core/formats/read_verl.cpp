@@ -119,10 +119,20 @@ void read_verl_megatron(Import& in) {
                                                     {"attention_backend", "flash"},    {"bf16", true}};
     for (const auto& [key, value] : kUnsaid)
         if (in.last(key) == nullptr) in.entries.push_back({key, "", value});
-    if (in.whole("model.lora.rank", "trained").value_or(0) > 0) refuse_mode(in, "lora");
+    constexpr std::string_view kAgain = "model.gradient_checkpointing_kwargs.activations_checkpoint_";  // of its first releases
+    for (Entry& entry : in.entries)
+        if (entry.key.starts_with(kAgain) && in.on("model.enable_gradient_checkpointing", "recompute"))
+            entry.key = joined({"recompute_", std::string_view(entry.key).substr(kAgain.size())});
     read_megatron(in, {.silent = true, .needs_precision = false});
     std::erase_if(in.notes,
                   [](const Text& note) { return note.id() == "import_plan.note.recipe" || note.id() == "import_plan.note.no_model"; });
+    if (in.whole("model.lora.rank", "trained").value_or(0) > 0) {  // of Megatron-Bridge
+        const std::string way = in.text("model.lora.type", "trained").value_or("lora");
+        if (way != "lora" && way != "canonical_lora") refuse_mode(in, way);
+        read_adapters(in, {"model.lora.rank", "model.lora.target_modules", "model.lora.dropout", "", lora_all});
+    }
+    for (const char* key : {"*alpha", "*position", "*_method", "*merge", "*path", "*dtype", "*fully_sharded*", "*a2a*"})
+        in.mark_all({joined({"model.lora.", key})}, Fate::no_number);
     in.partial = false;  // its own defaults are known: utils/megatron_utils.py, get_model(), of the gradients
     const bool reduces = !in.has("grad_reduce_in_fp32") || in.on("grad_reduce_in_fp32", "gradients_in_fp32");
     if (!in.hangs("gradients_in_fp32")) in.job["gradients_in_fp32"] = reduces;

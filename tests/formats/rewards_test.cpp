@@ -105,11 +105,12 @@ TEST_CASE("OpenRLHF: arguments in sections") {
     for (const Json& key : job["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
 }
 
-TEST_CASE("OpenRLHF: a program with rewards is named, whatever starts it") {
-    const Json job = first_of_script(
-        "python3 -m openrlhf.cli.train_ppo_ray --pretrain a/b --actor_num_nodes 2 --actor_num_gpus_per_node 8 --micro_train_batch_size 2 "
-        "--train_batch_size 64 --zero_stage 3 --bf16\n");
+TEST_CASE("OpenRLHF: a program with preferences is named, whatever starts it") {
+    const std::string rest =
+        " --pretrain a/b --actor_num_nodes 2 --actor_num_gpus_per_node 8 --micro_train_batch_size 2 --train_batch_size 64 --zero_stage 3 "
+        "--bf16\n";
+    const Json job = first_of_script("python3 -m openrlhf.cli.train_dpo" + rest);
     REQUIRE(job["refused"].size() == 1);
-    CHECK(job["refused"][0]["args"]["mode"] == "ppo_ray");
-    CHECK(some(job, {"gpus"}) == "gpus=16");
+    CHECK(job["refused"][0]["args"]["mode"] == "dpo");
+    CHECK(some(first_of_script("ray job submit -- python3 -m openrlhf.cli.train_ppo_ray" + rest), {"gpus"}) == "gpus=16");
 }
