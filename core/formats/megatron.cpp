@@ -56,7 +56,12 @@ constexpr Since kSince[] = {
     {"--optimizer dist_muon", 16, "optimizer"},
     {"--attention-output-gate", 16, ""},
     {"--moe-shared-expert-gate", 16, ""},  // pull request 2751
-    {"--ckpt-format", 15, "zero"},         // with the one that FSDP needs
+    {"--moe-latent-size", 16, ""},
+    {"--window-size", 15, ""},
+    {"--softmax-type", 15, ""},
+    {"--is-hybrid-model", 12, ""},
+    {"--mamba-num-heads", 13, ""},
+    {"--ckpt-format", 15, "zero"},  // with the one that FSDP needs
 };
 constexpr int kOldest = 9;  // of kReleaseChoices
 
@@ -218,6 +223,7 @@ Export megatron_script(const Job& job) {
     script.text += "\n" + megatron_array("PLAN_ARGS", all.lines) + "\n";
     script.text += slurm ? slurm_start(job.exported) : std::string(kTorchrun);
     script.text += kProgram;
+    if (job.model.one_part) script.text.replace(script.text.rfind("pretrain_gpt"), 12, "pretrain_mamba");
     script.needs = all.needs();
     script.left_out = std::move(all.left_out);
     return script;

@@ -68,6 +68,7 @@ static void write_experts(To& to, Name) {
     if (to.knows("--moe-router-num-groups")) to.number("--moe-router-group-topk", e.groups_per_token, 0);
     to.number("--moe-ffn-hidden-size", e.ffn);
     to.number("--moe-shared-expert-intermediate-size", e.shared_ffn, 0);
+    to.number("--moe-latent-size", e.latent, 0);
     if (layers.are_mixed() && !to.model.one_part) to.flag("--moe-layer-freq", layer_list({layers.begin(), layers.end()}));
     to.when(e.shared_gate, "--moe-shared-expert-gate");
     if (!e.router_bias) return;
@@ -79,6 +80,17 @@ static void write_linear(To& to, Name) {
     const LinearAttention& linear = to.model.linear;
     to.when(to.model.attention_gate, "--attention-output-gate");
     if (!linear.any()) return;
+    if (to.model.one_part && linear.is_mamba()) {  // its letters are Megatron-LM's
+        to.flag("--is-hybrid-model");
+        if (!to.knows("--is-hybrid-model")) return;
+        to.flag("--hybrid-override-pattern", joined({"'", parts_of(to.model), "'"}));
+        to.flag("--spec", "megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec");
+        to.number("--mamba-state-dim", linear.key_dim);
+        to.number("--mamba-head-dim", linear.value_dim);
+        to.number("--mamba-num-groups", linear.key_heads);
+        to.number("--mamba-num-heads", linear.value_heads, 2 * to.model.hidden / linear.value_dim);
+        return;
+    }
     if (linear.kind != Mixer::delta) return to.leave_out("export.left_out.mixers");
     to.flag("--experimental-attention-variant", "gated_delta_net");
     if (!to.knows("--experimental-attention-variant")) return;
@@ -96,8 +108,23 @@ static void write_linear(To& to, Name) {
 // Where nothing is said, positions are learned. It has none that weigh the distance of tokens, as BLOOM does.
 static void write_positions(To& to, Name) {
     const Model& m = to.model;
-    if (m.type == "bloom") return to.flag("--position-embedding-type", "none");
+    if (m.type == "bloom" || m.one_part) return to.flag("--position-embedding-type", "none");
     if (!m.learned_positions) to.flag("--position-embedding-type", "rope");
+}
+
+// Its window has the tokens before one; every so many layers, or those with 0 in a list, attend to all.
+static void write_window(To& to) {
+    const AttentionWindow& window = to.model.window;
+    if (window.tokens == 0) return;
+    if (window.chunks || to.model.linear.any()) return to.leave_out(Text("export.left_out.window").with("tokens", window.tokens));
+    to.flag("--window-size", joined({std::to_string(window.tokens - 1), ",0"}));
+    const auto full = std::find(window.layers.begin(), window.layers.end(), 0);
+    if (!to.knows("--window-size") || full == window.layers.end()) return;
+    const std::int64_t every = full - window.layers.begin() + 1;
+    bool regular = every > 1;
+    for (std::size_t i = 0; i < window.layers.size(); ++i)
+        regular = regular && (window.layers[i] != 0) == ((static_cast<std::int64_t>(i) + 1) % every != 0);
+    to.flag("--window-attn-skip-freq", regular ? std::to_string(every) : layer_list(window.layers));
 }
 
 // What a model may have besides.
@@ -105,10 +132,10 @@ static void write_others(To& to, Name) {
     const Model& m = to.model;
     to.leave_out("export.left_out.config");
     if (m.qk_norm_whole) to.leave_out("export.left_out.qk_norm_whole");
-    if (m.attention_sinks) to.leave_out("export.left_out.attention_sinks");
+    if (m.attention_sinks) to.flag("--softmax-type", "learnable");
     if (m.embedding_norm) to.leave_out("export.left_out.embedding_norm");
     if (m.norms_per_layer != 2 && !m.one_part) to.leave_out(Text("export.left_out.norms").with("norms", m.norms_per_layer));
-    if (m.window.tokens > 0) to.leave_out(Text("export.left_out.window").with("tokens", m.window.tokens));
+    write_window(to);
 }
 
 static constexpr MegatronRow kModelRows[] = {

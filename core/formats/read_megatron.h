@@ -46,6 +46,9 @@ void answer_vocabulary(Import& import, const std::map<std::string, std::string>&
 std::optional<Json> dense_layers(const Json& value, std::int64_t layers);
 // Of a model whose layers have a single part each, what they are; false: some of it is not counted.
 bool read_hybrid(Import& import, Json& config);
+// Attention to a window, in all layers or in some; learned sinks, which a model of the catalogue has.
+void read_window(Import& import, Json& config);
+bool have_same_windows(const Model& known, const Model& said);
 // The model alone: import.config.
 void read_megatron_model(Import& import);
 

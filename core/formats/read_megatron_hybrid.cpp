@@ -6,6 +6,7 @@
 
 #include "formats/megatron_arguments.h"
 #include "formats/read_megatron.h"
+#include "model/catalog.h"
 
 namespace fourfold {
 
@@ -57,6 +58,39 @@ bool read_hybrid(Import& in, Json& config) {
     if (const std::int64_t heads = config.value("num_attention_heads", std::int64_t{0}); heads > 0 && !config.contains("head_dim"))
         config["head_dim"] = config.value("hidden_size", std::int64_t{0}) / heads;
     return true;
+}
+
+void read_window(Import& in, Json& config) {
+    const auto has_sinks = [&](const CatalogModel& one) {
+        return one.model.attention_sinks && one.model.layers == config.value("num_hidden_layers", std::int64_t{0}) &&
+               one.model.hidden == config.value("hidden_size", std::int64_t{0});
+    };
+    if (in.text("softmax_type", "model") == "learnable" && std::none_of(catalog().models.begin(), catalog().models.end(), has_sinks))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "--softmax-type"));
+    const Entry* const said = in.last("window_size");
+    if (said == nullptr || !in.text("window_size", "model")) return;
+    const std::string text = said->value.is_string() ? said->value.get<std::string>() : dumped(said->value);
+    const std::size_t begin = text.find_first_of("-0123456789"), end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+    if (begin == text.npos || text[begin] == '-') return;  // to all of them
+    const std::int64_t layers = config.value("num_hidden_layers", std::int64_t{0});
+    const auto every = in.whole("window_attn_skip_freq", "model");
+    const Entry* const list = in.last("window_attn_skip_freq");
+    const auto full = list == nullptr || every ? std::optional(Json::array()) : dense_layers(list->value, layers);
+    if (end == begin || end - begin > 8 || layers <= 0 || layers > 2'000 || !full || (every && *every <= 0))
+        return in.mark("window_size", Fate::unknown);
+    if (list != nullptr) in.text("window_attn_skip_freq", "model");
+    Json types = Json::array();
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const bool all = every ? (i + 1) % *every == 0 : std::find(full->begin(), full->end(), Json(i)) != full->end();
+        types.push_back(all ? "full_attention" : "sliding_attention");
+    }
+    config["sliding_window"] = std::stoll(text.substr(begin, end - begin)) + 1;
+    config["layer_types"] = std::move(types);
+}
+
+// Where nothing is said of a window, the catalogue's model is meant.
+bool have_same_windows(const Model& known, const Model& said) {
+    return said.window.tokens == 0 || (known.window.tokens == said.window.tokens && known.window.layers == said.window.layers);
 }
 
 }  // namespace fourfold

@@ -148,7 +148,7 @@ static void read_shape(Import& in, Json& config) {
     config["qk_layernorm"] = in.on("qk_layernorm", "model");
     in.on("squared_relu", "model");
     if (!bias && in.on("add_qkv_bias", "model")) config["model_type"] = "qwen2";
-    if (in.has("window_size")) in.notes.emplace_back("import_plan.note.window");
+    read_window(in, config);
 }
 
 static void read_latent(Import& in, Json& config) {
@@ -309,7 +309,8 @@ static bool same_numbers(const Model& known, const Model& said) {
     const bool linear = known.linear.in() == said.linear.in() && known.linear.mixed() == said.linear.mixed() &&
                         known.linear.value_dim == said.linear.value_dim && known.attention_gate == said.attention_gate;
     const bool dense = known.experts.count == 0 || !known.expert_layers.are_mixed() || known.ffn == said.ffn;
-    return attention && linear && biases && positions && dense && have_same_groups(known.experts, said.experts);
+    return attention && linear && biases && positions && dense && have_same_groups(known.experts, said.experts) &&
+           have_same_windows(known, said);
 }
 
 // The models of the catalogue with these sizes, whose vocabulary is the given one, if any, or that padded by fewer words than `multiple`.
@@ -389,11 +390,10 @@ void read_megatron_model(Import& in) {
     const std::int64_t multiple =
         std::clamp<std::int64_t>(rows, 1, kMost) * std::clamp<std::int64_t>(in.job.value("tensor_parallel", std::int64_t{1}), 1, kMost);
     auto known = known_models(*model, vocabulary, std::clamp<std::int64_t>(multiple, 1, kMost));
-    // The merges of GPT-2 are no SentencePiece model.
-    constexpr std::int64_t kGpt2 = 50'257;
-    const bool another = have_one_vocabulary(known) && !vocabulary && known[0]->model.vocabulary == kGpt2 &&
-                         lower_case(in.text("tokenizer_type", "").value_or("")).find("sentencepiece") != std::string::npos;
-    if (another) known.clear();
+    constexpr std::int64_t kGpt2 = 50'257;  // of merges, which are no SentencePiece model
+    if (have_one_vocabulary(known) && !vocabulary && known[0]->model.vocabulary == kGpt2 &&
+        lower_case(in.text("tokenizer_type", "").value_or("")).find("sentencepiece") != std::string::npos)
+        known.clear();
     take_model(in, std::move(*model), std::move(known), vocabulary);
 }
 
