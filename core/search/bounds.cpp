@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "time/offload.h"
 #include "time/step_time.h"
+#include "time/update.h"
 
 namespace fourfold {
 
@@ -26,18 +28,14 @@ StepBound::StepBound(const Model& model, const Plan& p, const Machine& machine, 
     micro_batches_ =                                                               // or their slices
         number(p.token_slices) * number(p.global_batch) * number(p.tensor_grid()) * number(p.context_parallel) /
         (number(p.micro_batch) * number(p.gpus));
-    gpus_ = number(p.gpus);
-    tensor_ = number(p.tensor_grid());
+    const double gpus = number(p.gpus), one_in = timing.noise_groups;
+    if (p.gpus > 1) stall_ = timing.stall * one_in * std::log(1 + (gpus / number(p.tensor_grid()) - 1) / one_in);
     factor_ = p.time_factor;
-    spans_nodes_ = p.gpus > machine.gpus_per_node;
+    if (p.gpus > machine.gpus_per_node) factor_ *= 1 + timing.straggler * std::log2(gpus / number(machine.gpus_per_node));
 }
 
 double StepBound::whole(double pipeline, double micro_batches) const {
-    double seconds = pipeline + timing_.fixed;
-    const double one_in = timing_.noise_groups;
-    if (gpus_ > 1) seconds += micro_batches * timing_.stall * one_in * std::log(1 + (gpus_ / tensor_ - 1) / one_in);
-    if (spans_nodes_) seconds *= 1 + timing_.straggler * std::log2(gpus_ / number(machine_.gpus_per_node));
-    return seconds * factor_;
+    return (pipeline + timing_.fixed + micro_batches * stall_) * factor_;
 }
 
 double StepBound::seconds(const Plan& p, double layers_again) const {
@@ -54,6 +52,32 @@ double StepBound::seconds(const Plan& p, double layers_again) const {
         pipeline += transfer_seconds(model_, p, machine_, timing_) * 2 * ((stages - 1) * weights.sum_transfers + weights.most_transfers);
     }
     return whole(pipeline, m);
+}
+
+// The heaviest stage holds no fewer parameters than the mean one. How many of them are experts', which other GPUs share, is open: at least
+// what is left beside the rest of the model, at most what layers with experts have of them. Seconds are linear in both numbers, so one of
+// these two ends takes least. The passes hide whatever they may.
+double StepBound::once_per_step(const Plan& p, const LayerTimes& layers) const {
+    Stage model, words;  // all of it as one stage; a matrix of the vocabulary
+    model.experts.held = number(model_.expert_layers.count()), model.dense.held = number(model_.layers) - model.experts.held;
+    model.has_embedding = model.has_head = words.has_embedding = true;
+    const auto weights = [&](const Stage& stage) { return stage_weights(model_, p, machine_, timing_, layers, stage); };
+    const HeldWeights<double> all = weights(model);
+    const double mean = number(p.weight_copies()) / number(p.pipeline_parallel) * all.parameters;
+    const double in_layers = model.experts.held * layers.parameters_expert;  // of layers with experts
+    const double others = number(p.weight_copies()) * (all.parameters - in_layers + weights(words).parameters);
+    const double part = in_layers > 0 ? all.experts / in_layers : 0;
+
+    const Cost<double> cost(machine_, timing_);
+    const DataTraffic<double> data(p, machine_, cost);
+    const auto seconds = [&](double experts) {
+        const HeldWeights<double> held{mean, experts, 0};
+        const auto sent = data.exposed(held, INFINITY, INFINITY);
+        const double update = Update<double>(model_, p, machine_, timing_, {}).seconds(mean, data.updated(held), data.sharers());
+        const double on_host = p.optimizer_offload > 0 ? HostUpdate<double>(model_, p, machine_, timing_).seconds(data.updated(held)) : 0;
+        return sent.once + number(p.units()) * sent.every_micro_batch + number(p.units() - 1) * sent.but_with_the_last + update + on_host;
+    };
+    return std::min(seconds(part * mean), seconds(part * std::max(0.0, mean - others))) * factor_;
 }
 
 LayerTimes StepBound::without_experts(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, LayerTimes t) {

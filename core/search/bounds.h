@@ -13,6 +13,7 @@ namespace fourfold {
 //   rounded up;
 //   and, of schedules that wait, the average stage's share of filling and draining the pipeline;
 //   with what is the same for every such plan: transfers, stalls, fixed time, slower nodes.
+// Where PP and ZeRO are known, once_per_step() comes on top.
 class StepBound {
  public:
     StepBound(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers);
@@ -24,6 +25,9 @@ class StepBound {
     double seconds(const Plan& plan) const { return seconds(plan, 0); }
     // Where so many of all layers are computed again.
     double seconds(const Plan& plan, double layers_again) const;
+    // What the traffic between copies of the weights, and the optimizer's update, add to each of these, whatever schedule, chunks, layout
+    // and recomputation.
+    double once_per_step(const Plan& plan, const LayerTimes& layers) const;
     // Routed experts at the rate of large multiplications and nothing for the exchange of tokens: below every expert parallelism.
     static LayerTimes without_experts(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing,
                                       LayerTimes layers);
@@ -37,8 +41,8 @@ class StepBound {
     double layer_ = 0, layer_forward_ = 0;  // of them, the shortest layer, and its forward pass
     double hidden_ = 0;                     // of them, what overlapping schedules hide at most
     double micro_batches_ = 0;              // per step, of a pipeline of one stage
-    double gpus_ = 0, tensor_ = 0, factor_ = 1;
-    bool spans_nodes_ = false;
+    double stall_ = 0;                      // seconds per micro-batch
+    double factor_ = 1;                     // of slower nodes, and of a calibration: on all of a step
 };
 
 }  // namespace fourfold

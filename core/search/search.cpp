@@ -91,9 +91,10 @@ class Search {
             Plan plan = about;
             set_experts(plan, way.experts);
             const LayerTimes times = scorer_.layers(plan);
+            const StepBound bound = step_bound(plan, times);
             const auto first = std::find_if(way.pipelines.begin(), way.pipelines.end(), [&](std::int64_t p) {
                 plan.pipeline_parallel = p;
-                return !counts_as_never_fitting(plan, times);
+                return may_be_fast(plan, bound) && !counts_as_never_fitting(plan, times);
             });
             if (first == way.pipelines.end()) continue;
             const Exchanges exchanges = exchanges_of(plan);
@@ -103,6 +104,15 @@ class Search {
                 look_at_pipelines(plan, exchanges);
             }
         }
+    }
+    // Whether some form of the pipeline is legal and fast enough, as far as the way's bound says, which hides what may be hidden.
+    bool may_be_fast(Plan plan, const StepBound& bound) const {
+        if (overlaps_ && may_hide_) return true;  // the bound of a form does not know what others than its schedule hide
+        plan.expert_overlap = base_.expert_overlap, plan.recompute = base_.recompute;  // as set, for the rules
+        return std::any_of(all_.forms.begin(), all_.forms.end(), [&](const PipelineForm& form) {
+            set_form(plan, form);
+            return is_legal_pipeline(space_.model, plan) && bound.seconds(plan) <= limit_.seconds();
+        });
     }
     // Whether tokens on their way to experts travel beneath other work, with what follows from that. Where it is open they do if they may,
     // and the plan fits so: nothing is faster, but a micro-batch more is alive.
@@ -177,7 +187,7 @@ class Search {
         return legal * static_cast<std::int64_t>(all_.zeros(plan.pipeline_parallel).size());
     }
     void look_at_pipelines(Plan& plan, const Exchanges& exchanges) {
-        again_.fill(kNotAsked);
+        again_.fill(kNotAsked), once_.fill(kNotAsked);
         for (const PipelineForm& form : all_.forms) {
             set_form(plan, form);
             if (is_enough() || !is_legal_pipeline(space_.model, plan)) continue;
@@ -195,6 +205,18 @@ class Search {
         if (again == kNotAsked)
             again = goal_.everything || goal_.any ? 0 : never_fits(plan, times) ? INFINITY : never_fits_.layers_again(plan);
         return again;
+    }
+
+    // StepBound::once_per_step(), which is the same for every form of one ZeRO and direction.
+    double once_per_step(const Plan& plan, const Exchange& exchange) {
+        double& once = once_[2 * static_cast<std::size_t>(plan.zero) + (plan.weight_copies() > 1 ? 1 : 0)];
+        if (once != kNotAsked) return once;
+        if (goal_.everything || goal_.any) return once = 0;
+        once = exchange.bound.once_per_step(plan, exchange.times);
+        if (!savings_.narrows()) return once;
+        Plan narrow = plan;
+        narrow.moments = Moments::bits16;
+        return once = std::min(once, exchange.bound.once_per_step(narrow, exchange.times));
     }
 
     // ---- 3. memory, with what a plan takes to fit, then the step time
@@ -216,11 +238,13 @@ class Search {
     // Null where the plan cannot be fast enough, or fits in no time that is. Whole layers are not computed again beneath hidden traffic.
     std::optional<Plan> laid_out(const Plan& plan, const PipelineForm& form, const Exchange& exchange) {
         if (exchange.bound.seconds(plan) > limit_.seconds()) return std::nullopt;
+        const double once = once_per_step(plan, exchange);
+        if (exchange.bound.seconds(plan) + once > limit_.seconds()) return std::nullopt;
         const double again = layers_again(plan, exchange.times);
         std::optional<Plan> one = plan;
         one->expert_overlap = exchange.is_hidden;
         if (again > 0 && !may_recompute_layers(space_.model, *one)) return std::nullopt;
-        if (again > 0 && exchange.bound.seconds(plan, again) > limit_.seconds()) {
+        if (again > 0 && exchange.bound.seconds(plan, again) + once > limit_.seconds()) {
             best_.any_tried = true;
             return std::nullopt;
         }
@@ -278,50 +302,10 @@ class Search {
     NeverFits never_fits_;
     static constexpr double kNotAsked = -1;
     std::array<double, 4> again_{};  // layers_again() of the pipeline at hand, for every ZeRO
+    std::array<double, 8> once_{};   // once_per_step() of the same, for every ZeRO with one direction and with both
     Best best_;                      // of the ways to send tokens, of one candidate
     std::vector<Estimated> found_;
     SearchResult result_;
-};
-
-// Legal plans without a time: every TP, CP, PP and expert parallelism with its smallest micro-batch, every schedule with its fewest chunks.
-class Smallest {
- public:
-    explicit Smallest(const SearchSpace& space)
-        : space_(space), all_(candidates(space)), base_(closed(space.plan)), scorer_(space, base_) {}
-    // Calls `visit(plan, scorer)` until it returns false.
-    template <class Visit>
-    void visit(Visit&& visit) {
-        for (GroupOfPlans& group : groups_of_plans(space_, all_, base_, true))
-            for (const ExpertWay& experts : expert_ways(all_, space_.model, group.plan)) {
-                group.plan.expert_parallel = experts.expert, group.plan.expert_tensor_parallel = experts.expert_tensor;
-                for (const std::int64_t p : group.pipelines) {
-                    group.plan.pipeline_parallel = p;
-                    if (keeps_expert_rules(space_.model, group.plan) && !visit_pipeline(group.plan, visit)) return;
-                }
-            }
-    }
-
- private:
-    template <class Visit>
-    bool visit_pipeline(Plan& plan, Visit&& visit) {
-        const PipelineForm* before = nullptr;
-        for (const PipelineForm& form : all_.forms) {
-            if (before != nullptr && before->schedule == form.schedule && before->split == form.split) continue;  // fewer chunks did
-            set_form(plan, form);
-            if (!is_legal_pipeline(space_.model, plan) || !lay_out(space_.model, plan, form, scorer_.layers(plan))) continue;
-            before = &form;
-            for (const Zero zero : all_.zeros(plan.pipeline_parallel)) {
-                plan.zero = zero;
-                if (!visit(plan, scorer_)) return false;
-            }
-        }
-        plan.layout = base_.layout;
-        return true;
-    }
-    const SearchSpace& space_;
-    const Candidates all_;
-    const Plan base_;
-    Scorer scorer_;
 };
 
 }  // namespace
@@ -359,42 +343,11 @@ std::optional<Chosen> best_plan(const SearchSpace& space, double most_seconds) {
 
 bool has_plan(const SearchSpace& space) { return !search(space, {.any = true}).plans.empty(); }
 
-std::optional<Estimated> leanest_plan(const SearchSpace& space) {
-    std::optional<Estimated> least;
-    Smallest(space).visit([&](Plan plan, Scorer& scorer) {
-        const auto consider = [&] {
-            const double bytes = scorer.bytes(plan);
-            if (!least || bytes < least->bytes) least = scorer.estimate(plan, 0);
-        };
-        if (may_narrow(space)) plan.moments = Moments::bits16;
-        if (may_recompute(space)) plan.recompute = Recompute::full;
-        if (may_swap(space) && may_swap(plan)) plan.activation_offload = 1;
-        if (may_sync_to_fit(plan) && adds_up_whole_gradients(plan)) plan = synced(std::move(plan));
-        if (overlap_applies(space.model, plan))
-            consider();
-        else  // beneath traffic that is set to be hidden, parts of layers alone are computed again
-            for (const std::uint32_t modules : sets_of_modules(space)) {
-                plan.recompute = Recompute::selective, plan.recompute_modules = modules;
-                if (!overlap_applies(space.model, plan)) plan.recompute = Recompute::none;
-                consider();
-            }
-        return true;
-    });
-    if (least) least->seconds = estimated(space, least->plan).seconds;
-    return least;
-}
-
 std::optional<Chosen> choose(const SearchSpace& space) {
     if (auto best = best_plan(space)) return best;
     auto least = leanest_plan(space);
     if (!least) return std::nullopt;
     return Chosen{std::move(*least), 0};
-}
-
-bool has_legal_plan(const SearchSpace& space) {
-    bool any = false;
-    Smallest(space).visit([&](const Plan&, Scorer&) { return !(any = true); });
-    return any;
 }
 
 }  // namespace fourfold
