@@ -206,7 +206,7 @@ constexpr TimingSymbol kSymbols[] = {
     {&Timing::small_tile, {"e_t", "small_tile_share", ""}},
     {&Timing::unaligned, {"e_o", "unaligned_share", ""}},
     {&Timing::grouped, {"e_k", "grouped_share", ""}},
-    {&Timing::grouped_waves, {"w_0", "wave_mix", ""}},
+    {&Timing::grouped_waves, {"w_x", "wave_mix", ""}},
     {&Timing::attention, {"e_a", "attention_share", ""}},
     {&Timing::attention_backward, {"e_b", "attention_backward_share", ""}},
     {&Timing::attention_tail, {"j_a", "attention_longest_block", ""}},

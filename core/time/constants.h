@@ -54,7 +54,7 @@ inline constexpr Constant kMaskedBackward{{"e_b", "attention_backward_share", ""
 // tests/time/linear_attention_test.cpp. That other cards differ by the number of their multiprocessors alone is assumed; on GB200 ten of
 // those times are met within 9 %.)
 inline constexpr Constant kLinearRate{{"R_p", "linear_rate", "flop_per_s"}, 780e9};
-inline constexpr Constant kLinearScan{{"x_s", "linear_scan_part", ""}, 0.2};
+inline constexpr Constant kLinearScan{{"x_p", "linear_scan_part", ""}, 0.2};
 inline constexpr Constant kLinearStep{{"l_s", "linear_step", "seconds"}, 1.25e-6};
 inline constexpr Constant kLinearBackward{{"o_l", "linear_backward", ""}, 3.2};
 // The same of Kimi's delta attention. (measured by others: 405e9 forward, heads of 128, on H20, MoonshotAI/FlashKDA 9f54414,
@@ -112,7 +112,7 @@ enum ComputedPart : std::size_t {
     kUpdateComputes,
     kUpdateComputesIn16Bits
 };
-inline constexpr Constant kComputedAt{{"H_0", "computed_at", "bytes_per_s"}, 4800e9 / 132};
+inline constexpr Constant kComputedAt{{"H_1", "computed_at", "bytes_per_s"}, 4800e9 / 132};
 // torch.autocast: LayerNorm, which works in 32 bits, per hidden value and two of them; and, where 32 bits flow between layers, what that
 // takes more per hidden value: residuals, and a copy for each matrix. (counted)
 inline constexpr Constant kCastLayerNorm[] = {{{"i_nf", "norm_values_forward", "values"}, 20},

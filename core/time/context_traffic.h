@@ -22,11 +22,11 @@ class ContextTraffic : TimeSymbols<N> {
     void add_to(LayerTimeOf<N>& layer) const {
         if (p_.context_parallel <= 1) return;
         if (p_.swaps_heads())
-            layer.context_forward = layer.context_backward = swaps(swapped_values());
+            layer.context_forward = layer.context_backward = swaps("Z_s", swapped_values());
         else
             ring(layer);
         if (!L::has_linear()) return;
-        const N linear = swaps(L::linear_passed() / t_);
+        const N linear = swaps("Z_l", L::linear_passed() / t_);
         for (N* one : {&layer.context_forward, &layer.context_backward}) *one = L::averaged(*one, linear);
     }
 
@@ -73,10 +73,10 @@ class ContextTraffic : TimeSymbols<N> {
         const N held = kv_heads(), c = L::c();
         return 2 * (L::a() / t_ + (value_of(held) >= value_of(c) ? held : c)) * L::d();
     }
-    [[gnu::noinline]] N swaps(const N& values) const {
+    [[gnu::noinline]] N swaps(const char* letter, const N& values) const {
         using std::max;
         constexpr double kSwaps = 4;
-        const N c = L::c(), bytes = named<N>({"Z_s", "swapped_bytes", "bytes"}, 2 * M_ * values);
+        const N c = L::c(), bytes = named<N>({letter, "swapped_bytes", "bytes"}, 2 * M_ * values);
         const N share = on_.of(kAllToAllShare);
         if (!crosses_nodes()) return kSwaps * on_.of(&Timing::link_latency) + bytes * (c - 1) / (c * on_.share_of_link(share, c * t_));
         // what goes to other nodes shares a node's network with the other GPUs' swaps
