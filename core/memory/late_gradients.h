@@ -44,7 +44,7 @@ void add_late_gradients(const Plan& p, Parameters<N>& parameters, double of_laye
                                        : std::max(of_layer + result.at_backward - embedding, both);
     const N freed = quantity<N>({"A_z", "freed_activations", "bytes"}, beginning - std::max(0.0, end));
     const N rest = max(named<N>({"G_a", "late_gradients", "bytes"}, result.late_gradients) - freed, N(0.0));
-    if (value_of(rest) > 0) result.items.add(Item::gradients, rest);
+    if (value_of(rest) > 0) result.items.raise(Item::gradients, rest);
 }
 
 }  // namespace fourfold

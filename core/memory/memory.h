@@ -143,6 +143,15 @@ class Items {
         items_[size_] = item;
         bytes_[size_++] = bytes;
     }
+    // The same of one that may be there.
+    void raise(Item item, const N& bytes) {
+        for (std::size_t i = 0; i < size_; ++i)
+            if (items_[i] == item) {
+                bytes_[i] = bytes_[i] + bytes;
+                return;
+            }
+        add(item, bytes);
+    }
     void multiply(const N& by) {
         for (std::size_t i = 0; i < size_; ++i) bytes_[i] = by * bytes_[i];
     }
