@@ -44,7 +44,7 @@ TEST_CASE("OpenRLHF's fine-tuning; what it trains beside a second model is not c
     CHECK(job["refused"].empty());
     CHECK(fate(first_of_script("srun --jobid 7 " + sft("train_sft")), "--jobid").starts_with("no_number"));
     CHECK(fate(first_of_script(sft("train_sft --use_wandb k")), "--use_wandb").starts_with("no_number"));
-    for (const char* program : {"train_dpo", "train_rm", "train_ppo_ray"})
+    for (const char* program : {"train_dpo", "train_rm"})
         CHECK(ids(first_of_script(sft(program))["refused"]) == "import_plan.refused.mode");
 }
 
