@@ -1,6 +1,5 @@
 // Programs whose files look like those of others, by what is their own: torchtune without an optimizer (recipes/configs, generation and the
-// like), OLMo (configs/official), OLMo-core (src/scripts), Levanter (config), NeMo
-// Automodel (examples), PaddleNLP (llm/config).
+// like), OLMo (configs/official), OLMo-core (src/scripts), Levanter's in Python, NeMo Automodel (examples), PaddleNLP (llm/config).
 #include "formats/read_others.h"
 
 #include <algorithm>
@@ -28,9 +27,6 @@ const OtherProgram kOtherPrograms[] = {
     {"OLMo-core", {}, 1, "*_CLASS_", "olmo_core."},
     {"NeMo Automodel", {}, 1, "*_target_", "nemo_automodel."},
     {"OLMo", {"model.d_model", "model.embedding_size", "model.max_sequence_length", "model.mlp_ratio", "model.mlp_hidden_size"}, 3},
-    {"Levanter",
-     {"trainer.mp", "trainer.train_batch_size", "trainer.tensor_parallel_axes", "trainer.fsdp_axis", "trainer.per_device_parallelism"},
-     2},
     {"PaddleNLP", {"tensor_parallel_degree", "pipeline_parallel_degree", "sharding_parallel_degree", "sharding"}, 2},
 };
 

@@ -26,6 +26,7 @@ static constexpr FormatReader kReaders[] = {
     {"llm-foundry", "LLM Foundry", foundry_likeness, read_foundry},
     {"olmo", "OLMo", olmo_likeness, read_olmo},
     {"maxtext", "MaxText", maxtext_likeness, read_maxtext},
+    {"levanter", "Levanter", levanter_likeness, read_levanter},
     {"accelerate", "", accelerate_likeness, read_accelerate},
     {"deepspeed", "", deepspeed_likeness, read_deepspeed},
     {"nemo-1", "NeMo 1", nemo1_likeness, read_nemo1},

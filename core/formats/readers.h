@@ -59,6 +59,8 @@ int verl_likeness(const std::vector<Entry>& entries);
 void read_verl(Import& import);
 int nemo_rl_likeness(const std::vector<Entry>& entries);
 void read_nemo_rl(Import& import);
+int levanter_likeness(const std::vector<Entry>& entries);
+void read_levanter(Import& import);
 int litgpt_likeness(const std::vector<Entry>& entries);
 void read_litgpt(Import& import);
 

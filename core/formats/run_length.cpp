@@ -20,10 +20,11 @@ constexpr LengthRow kRunLengths[] = {
     {"trainer.max_steps", LengthUnit::steps},      // NeMo
     {"train.max_steps", LengthUnit::steps, true},  // LitGPT
     {"train.max_tokens", LengthUnit::tokens, true},
-    {"training.steps", LengthUnit::steps},      // torchtitan
-    {"tokens.train_steps", LengthUnit::steps},  // nanotron
-    {"steps", LengthUnit::steps, true},         // MaxText
-    {"max_duration", LengthUnit::said, true},   // llm-foundry
+    {"training.steps", LengthUnit::steps},           // torchtitan
+    {"tokens.train_steps", LengthUnit::steps},       // nanotron
+    {"trainer.num_train_steps", LengthUnit::steps},  // Levanter
+    {"steps", LengthUnit::steps, true},              // MaxText
+    {"max_duration", LengthUnit::said, true},        // llm-foundry
 };
 
 bool names(const Entry& entry, const LengthRow& row) {

@@ -113,8 +113,7 @@ TEST_CASE("files of programs that are not read are named") {
     const std::string id = "problem.import_other ";
     CHECK(of("model._component_ = \"torchtune.models.llama3.llama3_8b\"\nbatch_size = 2\n") == id + "torchtune");
     CHECK(of("model.d_model = 4096\nmodel.n_layers = 32\nmodel.embedding_size = 50304\nmodel.mlp_ratio = 8\n") == id + "OLMo");
-    CHECK(of("model.type = \"llama\"\nmodel.num_layers = 32\nmodel.seq_len = 4096\ntrainer.mp = \"c=bf16\"\ntrainer.fsdp_axis = "
-             "\"embed\"\n") == id + "Levanter");
+    CHECK(problem_of({{"text", "import levanter\nlevanter.main.train_lm.main(config)\n"}}) == id + "Levanter");
     CHECK(problem_of({{"text", "import ray\nfrom verl.trainer.main_ppo import run_ppo\nrun_ppo(config)\n"}}) == id + "verl");
     CHECK(problem_of({{"text", "from torchtune.models.llama2 import llama2_7b\nmodel = llama2_7b()\n"}}) == id + "torchtune");
     CHECK(problem_of({{"text", "from olmo_core.train import TrainerConfig\nx = TrainerConfig(max_duration=4)\n"}}) == id + "OLMo-core");

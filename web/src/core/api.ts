@@ -899,6 +899,7 @@ export type ImportFormat =
     | 'gpt-neox'
     | 'torchtune'
     | 'litgpt'
+    | 'levanter'
     | 'verl'
     | 'nemo-rl'
     | 'megatron-deepspeed';
