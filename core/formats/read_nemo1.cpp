@@ -259,7 +259,7 @@ int nemo1_likeness(const std::vector<Entry>& entries) {
     const int below = count_like(entries, {"model.*model_parallel_size", "training.model.*model_parallel_size", "*model.encoder_seq_length",
                                            "model.peft.peft_scheme", "model.data.train_ds.*"});
     return below > 0 ? count_like(entries, {"trainer.*", "training.trainer.*", "*model.encoder_seq_length", "exp_manager.*",
-                                            "*model.megatron_amp_O2", "*model.activations_checkpoint*"})
+                                            "*model.megatron_amp_O2", "*model.activations_checkpoint*", "model.optim.*"})
                      : 0;
 }
 

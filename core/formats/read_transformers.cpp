@@ -150,6 +150,18 @@ static void read_weight_type(Import& in) {
     }
 }
 
+// accelerate's "no" and weights loaded in 32 bits are training in 32 bits where the program names no type of 16.
+static void settle_32_bits(Import& in) {
+    constexpr std::string_view kNamed = "import_plan.note.fp32_named";
+    const bool plain = in.text("mixed_precision", "precision") == "no" || in.text("torch_dtype", "precision") == "float32" ||
+                       in.text("dtype", "precision") == "float32";
+    const auto noted = std::find_if(in.notes.begin(), in.notes.end(), [&](const Text& note) { return note.id() == kNamed; });
+    if (in.job.contains("precision") && noted != in.notes.end())
+        in.notes.erase(noted);
+    else if (plain && noted == in.notes.end() && !in.job.contains("precision") && !in.hangs("precision"))
+        in.notes.emplace_back(std::string(kNamed));
+}
+
 // Gradients of fp16 that are scaled are those of weights in 32 bits: "Attempting to unscale FP16 gradients" (torch.amp.GradScaler).
 static void train_as_loaded(Import& in) {
     for (const char* key : {"torch_dtype", "dtype"}) {
@@ -363,6 +375,7 @@ void read_transformers(Import& in) {
     read_trainer_optimizer(in, "optim");
     read_part(in);
     read_weight_type(in);
+    settle_32_bits(in);
     read_liger(in);
     train_as_loaded(in);
     note_quantization(in);

@@ -80,3 +80,25 @@ TEST_CASE("torchtitan: further copies that torchft starts are not understood") {
     CHECK(fate(first_of(text + "true\n"), "fault_tolerance.group_size") == "unknown 6");
     CHECK(fate(first_of(text + "false\n"), "fault_tolerance.group_size") == "no_number 6");
 }
+
+TEST_CASE("accelerate without mixed precision trains in 32 bits unless the program names a type") {
+    const std::string launch =
+        "accelerate launch --num_processes 8 --use_fsdp --mixed_precision no run_clm.py "
+        "--per_device_train_batch_size 4 " +
+        kLlamaArguments;
+    const std::string note = "import_plan.note.fp32_named";
+    CHECK(ids(first_of_script(launch)["notes"]) == note);
+    CHECK(ids(first_of_script("python train.py --per_device_train_batch_size 4 --torch_dtype float32 " + kLlamaArguments)["notes"]) ==
+          note);
+    for (const char* type : {"--bf16", "--torch_dtype bfloat16", "--bf16 false --torch_dtype bfloat16"}) {
+        const Json job = first_of_script(launch + type);
+        CHECK(job["job"].value("precision", "") == "bf16");
+        CHECK(ids(job["notes"]).empty());
+    }
+}
+
+TEST_CASE("Changes below model.optim are those of NeMo 1") {
+    const Json answer = read_script_of("bash ../dpo.sh ++model.optim.name=mcore_distributed_optim ++model.tensor_model_parallel_size=2\n");
+    CHECK(answer["format"] == "nemo-1");
+    CHECK(some(answer["jobs"][0], {"tensor_parallel", "zero"}) == R"(tensor_parallel=2 zero="optimizer")");
+}
