@@ -1,7 +1,7 @@
 // What WCAG 2.2 AA asks and axe cannot see: size of targets, room for wider text, the way of the focus, and that nothing lies over it.
 import assert from 'node:assert/strict';
 import { eventually, load, open, openRooms, pageTest, settled } from './browser.mjs';
-import { openAll, part } from './find.mjs';
+import { focused, openAll, part } from './find.mjs';
 import { fitsScreen } from './looks.mjs';
 
 const LINK = '?v=2&model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64';
@@ -119,4 +119,28 @@ pageTest('nothing moves by itself', async () => {
     const moving = () => [...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).animationName !== 'none' || parseFloat(getComputedStyle(one).transitionDuration) > 0).length;
     assert.equal(await page.evaluate(moving), 0);
     assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).scrollBehavior), 'auto'); // the tests ask for less motion
+});
+
+pageTest('on the first screen the card of a part leads to the assumptions; closed, it gives the focus back', async () => {
+    const page = await open('?model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64', { depth: 'plain' });
+    const activations = part(page, 'activations');
+    await activations.focus();
+    await page.keyboard.press('Enter');
+    const buttons = page.locator('.bar-card .item-card button');
+    await buttons.last().press('Enter');
+    await eventually('the focus', () => page.evaluate(() => document.activeElement.classList.contains('activations')), true);
+    await activations.press('Enter');
+    await buttons.nth(-2).click();
+    await page.locator('#assumed').waitFor();
+});
+
+pageTest('a press that makes its own button go leaves the focus at the answer', async () => {
+    for (const [link, button] of [
+        ['?model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=7', '.changes li button'],
+        ['?model=llama-3.1-8b&gpu=h100-sxm-80gb&gpus=7&tp=3', '.remedy button.link'],
+    ]) {
+        const page = await open(link, { depth: 'plain' });
+        await page.locator(button).first().press('Enter');
+        await eventually('the focus', async () => (await focused(page)).id, 'answer');
+    }
 });

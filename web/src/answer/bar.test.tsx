@@ -52,6 +52,18 @@ test('an open part leads to every other one, however narrow that is in the bar',
     expect(act.open).toHaveBeenCalledWith({ group: answer.groups[1]?.id, item: '', at: 'bar' });
 });
 
+test('from the card the assumptions are reached by a link, which shows every detail where they are not there yet', () => {
+    const { page, answer } = answeredOf('default', { depth: 'plain', open: { group: 'weights', item: '', at: 'bar' } });
+    const Card = ({ toAssumptions }: { toAssumptions(): void }) => (
+        <button type="button" onClick={toAssumptions}>
+            Change
+        </button>
+    );
+    tap(show(<Bar page={page} answer={answer} act={spies()} Card={Card} />).find('button', 'Change'));
+    expect(location.hash).toBe('#assumed');
+    location.hash = '';
+});
+
 test('what does not fit reaches beyond the card', () => {
     const { one, text } = shown('does-not-fit');
     expect(text()).toContain('beyond the card');

@@ -77,7 +77,10 @@ function finding(answer: Estimate, shown: ShownGroup[], fullest: boolean): strin
     return fullest ? say('bar.finding', largest) : say('bar.finding_stage', { stage: answer.stage + 1, ...largest });
 }
 
-const toAssumptions = () => document.getElementById('assumed')?.scrollIntoView({ block: 'center' });
+// They stand among every detail, which the first screen is yet to show.
+const toAssumptions = () => {
+    location.hash = 'assumed';
+};
 
 // The part that was touched, explained where it stands. From there the others are reached too: some are narrower than a finger.
 function BarCard({ page, groups, act, Card }: Omit<Props, 'answer'> & { groups: ShownGroup[] }) {

@@ -35,6 +35,38 @@ test('another part is a tap away, and closing and the assumptions too', () => {
     expect(toAssumptions).toHaveBeenCalledTimes(1);
 });
 
+test('closed, it gives the focus back to what opened it: a part of the bar, a row of the table', () => {
+    if (!activations) throw new Error('no activations');
+    const card = <Card group={activations} open={{ group: 'activations', item: '' }} act={spies()} toAssumptions={() => {}} />;
+    const bar = show(
+        <>
+            <svg class="bar" aria-label="Bar">
+                {/* biome-ignore lint/a11y/useSemanticElements: as in the bar */}
+                <g role="button" tabindex={0} class="part activations" aria-label="Part" />
+            </svg>
+            {card}
+        </>,
+    );
+    tap(bar.find('button', 'Close'));
+    expect(document.activeElement).toBe(bar.find('button', 'Part'));
+    const table = show(
+        <table>
+            <tbody>
+                <tr>
+                    <th>
+                        <button type="button">Row</button>
+                    </th>
+                </tr>
+                <tr class="detail">
+                    <td>{card}</td>
+                </tr>
+            </tbody>
+        </table>,
+    );
+    tap(table.find('button', 'Close'));
+    expect(document.activeElement).toBe(table.find('button', 'Row'));
+});
+
 test('the formula can be copied as text and as LaTeX', async () => {
     const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
     const { find } = shown(activations?.items[0]?.id);

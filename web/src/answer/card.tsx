@@ -57,6 +57,13 @@ export function Explanation(props: ExplanationProps) {
 const chosenOf = (group: ShownGroup, open: OpenItem): Item | undefined =>
     group.items.find((item) => item.id === open.item) ?? [...group.items].sort((a, b) => b.bytes - a.bytes)[0];
 
+// The card goes; the focus returns to what opened it, a row of the table or a part of the bar.
+function shut({ currentTarget }: { currentTarget: Element }, { id }: ShownGroup, { open }: Actions): void {
+    const row = currentTarget.closest('.detail')?.previousElementSibling?.querySelector('button');
+    open(null);
+    (row ?? document.querySelector<SVGElement>(`.bar .${id}`))?.focus();
+}
+
 export interface CardProps {
     group: ShownGroup;
     open: OpenItem;
@@ -106,7 +113,7 @@ export function Card({ group, open, act, toAssumptions }: CardProps) {
                 <button type="button" onClick={toAssumptions}>
                     {say('card.assumptions')}
                 </button>
-                <button type="button" onClick={() => act.open(null)}>
+                <button type="button" onClick={(event) => shut(event, group, act)}>
                     {say('card.close')}
                 </button>
             </Explanation>

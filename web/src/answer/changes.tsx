@@ -9,6 +9,7 @@ import type { Depth } from '../state/depth';
 import { allAuto, type Job } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, sentences, tell } from '../words/words';
+import { Press } from './press';
 
 interface More {
     gpus: number;
@@ -142,9 +143,9 @@ export function Best({ page, answer, act }: Props) {
     const slower = best.step_seconds > time.step_seconds || isEqual(best.step_seconds, time.step_seconds, equally_good.width);
     if (answer.class === 'fits' && slower) return null;
     return (
-        <button type="button" class="link" onClick={() => act.change(allAuto(page.catalog), 'choose')}>
+        <Press class="link" onClick={() => act.change(allAuto(page.catalog), 'choose')}>
             {say('plan.best', { time: timeBeside(answer, best.step_seconds, 'plain') })}
-        </button>
+        </Press>
     );
 }
 
@@ -157,12 +158,12 @@ export function Changes({ page, answer, act }: Props) {
         <ul {...handlers}>
             {shown.map(({ key, set, label, effect, fit, touches }) => (
                 <li key={key}>
-                    <button type="button" onClick={() => act.change(set, 'choose')}>
+                    <Press onClick={() => act.change(set, 'choose')}>
                         <span>
                             <b>{label}</b> {effect} <span class={`word ${fit}`}>{say(`fit.${fit}`)}</span>
                         </span>{' '}
                         {touches && <small>{touches}</small>}
-                    </button>
+                    </Press>
                 </li>
             ))}
         </ul>

@@ -4,6 +4,7 @@ import { labelOf, lower, problemText } from '../shared/names';
 import { allAuto } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { say, tell } from '../words/words';
+import { Press } from './press';
 import { whoseOf } from './whose';
 
 // A value as the form shows it: numbers in the reader's way, ids by their labels.
@@ -27,9 +28,9 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
         return (
             <span class="candidates">
                 {problem.candidates.map((id) => (
-                    <button key={id} type="button" onClick={() => set(id)}>
+                    <Press key={id} onClick={() => set(id)}>
                         {shownValue(page, id)}
-                    </button>
+                    </Press>
                 ))}
             </span>
         );
@@ -42,9 +43,9 @@ function Remedy({ page, index, act }: { page: Page; index: number; act: Actions 
         );
     }
     return (
-        <button type="button" class="prime" onClick={() => set(nearest)}>
+        <Press class="prime" onClick={() => set(nearest)}>
             {say('problems.use', { label, value: shownValue(page, nearest) })}
-        </button>
+        </Press>
     );
 }
 
@@ -57,9 +58,9 @@ function GiveUp({ page, act }: { page: Page; act: Actions }) {
     const isOfPlan = page.problems.some(({ rule, field }) => rule === WAY_OUT || field in auto);
     if (!isOfPlan || whoseOf(page) === 'all') return null;
     return (
-        <button type="button" class="link" onClick={() => act.change(auto, 'choose')}>
+        <Press class="link" onClick={() => act.change(auto, 'choose')}>
             {say('problems.auto')}
-        </button>
+        </Press>
     );
 }
 
