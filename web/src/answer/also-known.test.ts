@@ -26,7 +26,7 @@ test('where a number only begins a longer one, no model is called so', async () 
     const [gemma] = models;
     const long = { ...gemma, id: 'gpt-3-40b', label: 'GPT-3 40B', repository: '', names: [] };
     asked.mockResolvedValue({ ok: true, version: 2, match: 'words', models: [long] });
-    expect(await alsoKnown('gpt-4')).toMatchObject({ title: 'None is called “gpt-4”. So begin:', vague: true });
+    expect(await alsoKnown('gpt-4')).toMatchObject({ title: 'None is called “gpt-4”. Similar names:', vague: true });
     const size = { ...long, id: 'gpt3-5b', label: 'GPT-3 5B' };
     asked.mockResolvedValue({ ok: true, version: 2, match: 'words', models: [size] });
     expect(await alsoKnown('gpt-5'), 'a size is no version').toMatchObject({ title: 'Did you mean:', vague: true });
@@ -61,6 +61,14 @@ test('LoRA is no model: alone, where it is set is said; beside the words of a mo
     });
     expect(tuned.models.map(({ model }) => model)).toEqual(found.models.map(({ model }) => model));
     expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }]]);
+    await alsoKnown('LoRA fine-tuning of gemma 2b');
+    expect(asked).toHaveBeenLastCalledWith({ words: 'gemma 2b' });
+    const llamas = ['2', '3', '3.3'].map((version) => ({ ...found.models[0], id: version, label: `Llama ${version} 70B`, repository: '' }));
+    asked.mockResolvedValueOnce({ ...found, models: llamas });
+    expect(
+        (await alsoKnown('llama 70b lora')).models.map(({ id }) => id),
+        'the newest first, as without LoRA',
+    ).toEqual(['3.3', '3', '2']);
     expect((await alsoKnown('QLoRA gemma 2b')).sets).toEqual({ trained: 'lora', frozen_weights: 'nf4' });
     expect(await alsoKnown('floral')).not.toHaveProperty('sets');
     expect(asked).toHaveBeenLastCalledWith({ words: 'floral' });

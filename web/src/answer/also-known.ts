@@ -3,7 +3,7 @@ import type { FoundModel } from '../core/api';
 import { findModels } from '../formats/reader';
 import { type Job, withConfig } from '../state/state';
 import { fetchWords, listed, say, sentences, tell } from '../words/words';
-import { isWhole, wordsOf } from './model-search';
+import { isWhole, search, wordsOf } from './model-search';
 
 export interface AlsoKnown {
     title: string; // of the models, or what is to be said where there are none; '': nothing
@@ -15,9 +15,10 @@ export interface AlsoKnown {
 }
 
 const SAID = 5;
-// What is trained, not a model.
-const PACKED: Job = { frozen_weights: 'nf4' };
+// What is trained, not a model; and the words around it.
 const ADAPTERS = /(^|[\s,;:/_-])(q?lora|adapters?|peft)(?![a-z])/gi;
+const AROUND = /(^|\s)(fine-?tun\w*|sft|of|for|with|on)(?=\s|$)/gi;
+const PACKED: Job = { frozen_weights: 'nf4' };
 
 // "gpt-5" is not "GPT-3 5B": the size without the number that comes before it. "405" is no version.
 function isSizeAlone({ label }: FoundModel, words: string[]): boolean {
@@ -28,26 +29,34 @@ function isSizeAlone({ label }: FoundModel, words: string[]): boolean {
 
 export async function alsoKnown(typed: string): Promise<AlsoKnown> {
     const text = typed.normalize('NFKC');
-    const words = text.replace(ADAPTERS, ' ').trim();
-    const [answer] = await Promise.all([words ? findModels({ words }) : null, fetchWords('formats', 'names')]);
-    const models = answer?.ok ? answer.models : [];
-    const near = answer?.ok === true && answer.match === 'near';
     const isTuned = text.search(ADAPTERS) >= 0;
+    const words = (isTuned ? text.replace(ADAPTERS, ' ').replace(AROUND, ' ') : text).trim();
+    const [answer] = await Promise.all([words ? findModels({ words }) : null, fetchWords('formats', 'names')]);
+    const found = answer?.ok ? answer.models : [];
+    const models = isTuned ? [...new Set([...search(found, words), ...found])] : found; // in the order of the page's own
+    const near = answer?.ok === true && answer.match === 'near';
     const alone = isTuned && say('formats.models.adapters', { field: tell({ id: 'field.trained' }), detail: say('depth.detail') });
     // "gpt-4" begins "GPT-3 40B": that is not what was typed, unless more is to come
     const exact = models.map((model) => isWhole({ ...model, label: `${model.label} ${model.names.join(' ')}` }, words));
     const sizes = models.map((model) => isSizeAlone(model, wordsOf(words)));
     const vague = near || !exact[0] || sizes[0] === true;
-    const found =
+    const said =
         near || (exact[0] && vague)
             ? say('formats.models.near')
             : exact.includes(true)
               ? say('formats.models.also')
               : say('formats.models.begins', { typed: words });
-    const title = sentences(models.length > 0 ? found : alone);
+    const title = sentences(models.length > 0 ? said : alone);
     const named = models.map((model) => ({ ...model, label: isTuned ? say('answer.adapters', { model: model.label }) : model.label }));
-    const said = sentences(title, listed(named.slice(0, SAID).map(({ label }) => label)));
-    return { title, said, near, vague, models: named, ...(isTuned && { sets: { trained: 'lora', ...(/qlora/i.test(text) && PACKED) } }) };
+    const heard = sentences(title, listed(named.slice(0, SAID).map(({ label }) => label)));
+    return {
+        title,
+        said: heard,
+        near,
+        vague,
+        models: named,
+        ...(isTuned && { sets: { trained: 'lora', ...(/qlora/i.test(text) && PACKED) } }),
+    };
 }
 
 // The model of a job by another name than the page's list has, as it is taken from there; any other one stays what it is.

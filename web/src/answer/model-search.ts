@@ -30,20 +30,20 @@ const called = ({ id, label, repository }: Named, words: string[], whole: boolea
 export const isWhole = (model: Named | undefined, typed: string): boolean => model !== undefined && called(model, wordsOf(typed), true);
 
 // "Llama " of "Llama 3.1 70B": its models stand together in the catalogue.
-const familyOf = ({ label }: CatalogModel): string => label.replace(/\d.*/, '');
-const numberOf = ({ label }: CatalogModel): number => Number.parseFloat(label.replace(/^\D+/, ''));
+const familyOf = ({ label }: Named): string => label.replace(/\d.*/, '');
+const numberOf = ({ label }: Named): number => Number.parseFloat(label.replace(/^\D+/, ''));
 
 // "qwen3" is Qwen3 before it is the beginning of Qwen3.5.
-const named = ({ label }: CatalogModel, words: string[]): number => {
+const named = ({ label }: Named, words: string[]): number => {
     const names = wordsOf(label);
     return words.filter((word) => /^[a-z]+\d/.test(word) && names.includes(word)).length;
 };
 
 // Who names no version of a family means its newest one: it comes first. Where the number is a size, the largest one does.
-export function search(models: CatalogModel[], typed: string): CatalogModel[] {
+export function search<Model extends Named>(models: Model[], typed: string): Model[] {
     const words = wordsOf(typed);
     if (words.length === 0) return models;
-    const whole = (model: CatalogModel): number => Number(called(model, words, true));
+    const whole = (model: Model): number => Number(called(model, words, true));
     return models
         .filter((model) => called(model, words, false))
         .sort(
