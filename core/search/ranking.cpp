@@ -48,13 +48,13 @@ void append(Json& columns, const Estimated& one) {
 Json front_of(const std::vector<Ranked>& plans) {
     const auto before = [&](std::size_t a, std::size_t b) {
         const Estimated &x = plans[a].estimate, &y = plans[b].estimate;
-        return x.seconds != y.seconds ? x.seconds < y.seconds : x.bytes < y.bytes;
+        return x.seconds != y.seconds ? x.seconds < y.seconds : x.verdict.whole_bytes < y.verdict.whole_bytes;
     };
     Json front = Json::array();
     double least = INFINITY;
     for (const std::size_t row : places_in_order(plans.size(), before))
-        if (plans[row].estimate.bytes < least) {
-            least = plans[row].estimate.bytes;
+        if (plans[row].estimate.verdict.whole_bytes < least) {
+            least = plans[row].estimate.verdict.whole_bytes;
             front.push_back(row);
         }
     return front;
