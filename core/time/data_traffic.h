@@ -86,8 +86,9 @@ class DataTraffic {
             if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", handed_out));
             if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
             if (all_.cross_nodes()) add(traffic, bucket_seconds(on_, messages, held.parameters));
-            add(sum, not_hidden(messages, traffic, messages.in_forward ? forward : backward));
-            if (messages.has_last_bucket) add(sum, traffic * on_.of(kLastBucket));
+            N left = not_hidden(messages, traffic, messages.in_forward ? forward : backward);
+            if (messages.has_last_bucket) add(left, traffic * on_.of(kLastBucket));
+            add(sum, value_of(left) > value_of(traffic) ? traffic : left);  // where next to nothing hides it
         }
         return result;
     }
