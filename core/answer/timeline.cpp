@@ -133,7 +133,8 @@ static Json describe(const Timeline& line) {
 
 // The calibration's factor counts for every operation, as it does for the step.
 static void multiply(OpTimes& times, double factor) {
-    for (auto* list : {&times.forward, &times.backward, &times.weight, &times.forward_traffic, &times.backward_traffic})
+    for (auto* list : {&times.forward, &times.backward, &times.weight, &times.forward_traffic, &times.backward_traffic,
+                       &times.forward_hidden, &times.backward_hidden})
         for (double& seconds : *list) seconds *= factor;
     times.transfer *= factor;
 }

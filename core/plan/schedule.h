@@ -243,8 +243,9 @@ struct OpTimes {
     std::vector<double> forward, backward,
         weight;           // index stage*chunks + chunk; `weight` unused unless the schedule splits the backward pass
     double transfer = 0;  // delays the receiver; does not occupy either stage
-    // Of forward and backward: traffic that the work of another micro-batch can hide. Empty = none.
-    std::vector<double> forward_traffic, backward_traffic;
+    // Of forward and backward: traffic that the work of another micro-batch can hide (empty = none), and how much sooner they are done
+    // without it: less where the CPU is slow (empty = as much).
+    std::vector<double> forward_traffic, backward_traffic, forward_hidden = {}, backward_hidden = {};
     // Where micro-batches are cut into slices: the seconds of each over their average, which the others are. Empty = not cut.
     std::vector<double> slice_shares = {};
 

@@ -9,8 +9,11 @@ namespace fourfold {
 
 double OpTimes::pair(std::size_t forward_piece, std::size_t backward_piece, int hand_overs) const {
     const double both = forward[forward_piece] + backward[backward_piece] + weight[backward_piece];
-    const double hidden = forward_traffic.empty() ? 0 : forward_traffic[forward_piece] + backward_traffic[backward_piece];
-    return std::max(both - hidden, hidden + hand_overs * transfer);
+    if (forward_traffic.empty()) return std::max(both, hand_overs * transfer);
+    const bool all = forward_hidden.empty();
+    return std::max(
+        both - (all ? forward_traffic : forward_hidden)[forward_piece] - (all ? backward_traffic : backward_hidden)[backward_piece],
+        forward_traffic[forward_piece] + backward_traffic[backward_piece] + hand_overs * transfer);
 }
 
 namespace {

@@ -321,6 +321,7 @@ class LayerCost : TimeSymbols<N> {
         const bool from_graph = p_.cuda_graphs == CudaGraphs::step, ahead = row_of(p_.framework).launches_ahead;
         now_.forward = of_kind("F", "layer_forward", from_graph || ahead ? cited(forward) : norm4(forward, cpu_forward));
         now_.backward = of_kind("B", "layer_backward", from_graph || ahead ? cited(backward) : norm4(backward, cpu_backward));
+        if (!from_graph && !ahead) now_.host_forward = value_of(cpu_forward), now_.host_backward = value_of(cpu_backward);
         if (from_graph || !ahead) return;
         now_.launch_forward = of_kind("C_f", "launch_forward", cpu_forward);
         now_.launch_backward = of_kind("C_b", "launch_backward", cpu_backward);
@@ -329,8 +330,7 @@ class LayerCost : TimeSymbols<N> {
     LayerTimeOf<N> layer(bool expert) {
         now_ = LayerTimeOf<N>{};
         kind_ = expert ? &kExpertLayer : nullptr;
-        parameters_ = frozen_ = hides_input_ = hides_weight_ = 0.0;
-        of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
+        parameters_ = frozen_ = hides_input_ = hides_weight_ = of_up_projections_ = of_feed_forward_ = of_shared_experts_ = 0.0;
         lost_.begin(expert);
         const bool mixes = L::has_mixer(expert), linear = L::has_linear() && mixes;
         if (mixes) linear ? both_attentions() : attention_matrices();

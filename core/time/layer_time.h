@@ -21,6 +21,7 @@ struct LayerTimeOf {
     N recomputed = 0.0;  // computed again: part of the backward pass, or, where "block" recomputes some layers alone, beside it
     N forward = 0.0, backward = 0.0;                 // all of these, and what the CPU adds where it does not run ahead
     N launch_forward = 0.0, launch_backward = 0.0;   // of the CPU, where it runs ahead of the GPU (framework.h): beside the two
+    double host_forward = 0, host_backward = 0;      // of the CPU, where it does not: in the two
     double routed_forward = 0, routed_backward = 0;  // of the multiplications: what the routed experts take
 };
 template <class N>
@@ -42,6 +43,8 @@ inline LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
         to.backward = from.backward.value();
         to.launch_forward = from.launch_forward.value();
         to.launch_backward = from.launch_backward.value();
+        to.host_forward = from.host_forward;
+        to.host_backward = from.host_backward;
         to.recomputed = from.recomputed.value();
         to.expert_forward = from.expert_forward.value();
         to.expert_backward = from.expert_backward.value();

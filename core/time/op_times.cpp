@@ -1,8 +1,11 @@
 #include "time/op_times.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
+#include "base/formula.h"
 #include "time/step_time.h"
 #include "time/swap.h"
 #include "time/token_slices.h"
@@ -18,9 +21,25 @@ static void as_launched(OpTimes& times, std::size_t operations, const Stage& sta
     const std::size_t first = times.forward.size() - operations;
     double work = 0;
     for (const auto* pass : passes) work = std::accumulate(pass->begin() + static_cast<std::ptrdiff_t>(first), pass->end(), work);
+    // no traffic that is hidden makes a stage shorter than its launches
+    if (!times.forward_hidden.empty()) {
+        double hidden = 0;
+        for (const auto* part : {&times.forward_hidden, &times.backward_hidden})
+            hidden = std::accumulate(part->begin() + static_cast<std::ptrdiff_t>(first), part->end(), hidden);
+        const double most = std::max(0.0, work - cpu);
+        for (auto* part : {&times.forward_hidden, &times.backward_hidden})
+            for (std::size_t i = first; i < part->size() && hidden > most; ++i) (*part)[i] *= most / hidden;
+    }
     if (cpu <= work) return;
     for (auto* pass : passes)
         for (std::size_t i = first; i < pass->size(); ++i) (*pass)[i] *= cpu / work;
+}
+
+// How much sooner a layer is done without so much traffic, where the CPU launches it in `host` seconds (norm4, layer_time.cpp).
+static double sooner_without(double traffic, double layer, double host) {
+    if (host == 0 || traffic == 0) return traffic;
+    const double work = std::pow(std::max(0.0, std::pow(layer, 4) - std::pow(host, 4)), 0.25);
+    return layer - norm4(std::max(0.0, work - traffic), host);
 }
 
 OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
@@ -41,7 +60,8 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
         for (std::int32_t chunk = 0; chunk < chunks; ++chunk) {
             const std::int32_t position = stages.position(stage, chunk);
             const Stage piece = stages.piece(position);
-            double forward = 0, backward = 0, weight = 0, traffic_forward = 0, traffic_backward = 0;
+            double forward = 0, backward = 0, weight = 0, traffic_forward = 0, traffic_backward = 0, hidden_forward = 0,
+                   hidden_backward = 0;
             const auto add = [&](const LayerCount& layer, const LayerTime& time, double parameters) {
                 const double inside = (block ? 0 : time.recomputed) + time.expert_backward;  // of B, not of W
                 forward += layer.held * time.forward;
@@ -50,6 +70,13 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
                 weight += layer.held * ((plan.freezes() ? 0 : (time.backward - inside) / 2) + accumulation * parameters);
                 traffic_forward += layer.held * time.expert_forward;
                 traffic_backward += layer.held * time.expert_backward + layer.recomputed * time.expert_forward;
+                if (!pairs || layer.held == 0) return;
+                const double again = layer.recomputed * time.expert_forward / layer.held;
+                const double sooner = sooner_without(time.expert_forward, time.forward, time.host_forward);
+                hidden_forward += layer.held * sooner;
+                hidden_backward +=
+                    layer.held * sooner_without(time.expert_backward + (block ? 0 : again), time.backward, time.host_backward) +
+                    (block ? layer.recomputed * sooner : 0);
             };
             add(piece.dense, layers.dense, layers.parameters_dense);
             add(piece.experts, layers.expert, layers.parameters_expert);
@@ -67,6 +94,8 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             times.weight.push_back(splits ? weight + end_weight : 0);
             if (pairs) times.forward_traffic.push_back(traffic_forward);
             if (pairs) times.backward_traffic.push_back(traffic_backward);
+            if (pairs) times.forward_hidden.push_back(hidden_forward);
+            if (pairs) times.backward_hidden.push_back(hidden_backward);
         }
         if (layers.dense.launch_forward > 0) as_launched(times, static_cast<std::size_t>(chunks), whole, layers, each_way);
     }

@@ -24,3 +24,16 @@ TEST_CASE("laws: gradients that are sent during the backward pass do not take lo
         "zero": "optimizer", "recompute": "full"})");
     CHECK(step(job, "overlap_gradients", true) <= step(job, "overlap_gradients", false));
 }
+
+TEST_CASE("laws: traffic that pairs hide does not hide the CPU's time") {
+    Json job =
+        json(R"({"model": "gpt-oss-120b", "gpu": "mi355x-288gb", "global_batch": 256, "sequence_length": 2048, "framework": "pytorch",
+        "expert_parallel": 4, "tensor_parallel": 4, "pipeline_parallel": 2, "context_parallel": 1, "micro_batch": 1, "schedule": "dualpipev",
+        "virtual_stages": 2, "recompute": "full", "zero": "optimizer", "layout": "equal"})");
+    CHECK(step(job, "expert_imbalance", 2) >= step(job, "expert_imbalance", 1));
+    const Json slow = {{"name", "x"}, {"base", "mi355x-288gb"}, {"link_gbyte_per_s", 268.5}},
+               fast = {{"name", "x"}, {"base", "mi355x-288gb"}};
+    CHECK(step(job, "gpu", slow) >= step(job, "gpu", fast));
+    job["framework"] = "nanotron";  // here it runs ahead of the GPU
+    CHECK(step(job, "gpu", slow) >= step(job, "gpu", fast));
+}

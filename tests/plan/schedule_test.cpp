@@ -202,8 +202,13 @@ TEST_CASE("an overlapped pair: the longer of the work and the traffic of both, a
     times.backward_traffic = {1, 15};
     CHECK(times.pair(0, 1, 2) == 61 - 15.25);
     CHECK(times.pair(1, 0, 0) == 16 - 4);
+    times.forward_hidden = {0.125, 2};  // a slow CPU: less is won
+    times.backward_hidden = {1, 10};
+    CHECK(times.pair(0, 1, 2) == 61 - 10.125);
     times.forward_traffic = {0.9, 9};
     times.backward_traffic = {1.9, 45};
+    CHECK(times.pair(0, 1, 2) == doctest::Approx(61 - 10.125));
+    times.forward_hidden = times.backward_hidden = {};
     CHECK(times.pair(0, 1, 2) == doctest::Approx(46.9));  // traffic alone, with two hand-overs
 }
 

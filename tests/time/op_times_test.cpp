@@ -121,6 +121,15 @@ TEST_CASE("operations by hand: traffic of experts that pairs hide, once more whe
     REQUIRE(times.forward_traffic.size() == 4);  // two chunks of three layers on each stage, one for each direction
     CHECK(times.forward_traffic[0] == near(3 * 0.1875));
     CHECK(times.backward_traffic[0] == near(3 * 0.3125 + 3 * 0.1875));
+    CHECK(times.backward_hidden == times.backward_traffic);  // the CPU takes no time
+    LayerTimes layers = whole_seconds();  // where it takes a second, without a second of two a layer takes the fourth root of 1 + 1
+    LayerTime& layer = layers.dense;
+    layer.host_forward = layer.host_backward = layer.expert_forward = 1, layer.expert_backward = 0.5;
+    layer.forward = std::pow(16 + 1, 0.25), layer.backward = std::pow(81 + 1, 0.25);
+    const OpTimes slow = operations(c, layers);
+    CHECK(slow.forward_hidden[0] == near(3 * (std::pow(17, 0.25) - std::pow(2, 0.25))));
+    CHECK(slow.backward_hidden[0] == near(3 * (std::pow(82, 0.25) - std::pow(1.5 * 1.5 * 1.5 * 1.5 + 1, 0.25))));
+    CHECK(slow.backward_traffic[0] == near(3 * 1.5));
 }
 
 TEST_CASE("operations by hand: a quarter of a send where chunks take turns and sends overlap, and none of one stage") {
