@@ -13,7 +13,10 @@ template <class N>
 double attention_part(const LayerTimesOf<N>& layers, const Stage& s) {
     const auto attention = [](const LayerTimeOf<N>& t) { return value_of(t.attention_forward) + value_of(t.attention_backward); };
     const auto all = [](const LayerTimeOf<N>& t) { return value_of(t.forward) + value_of(t.backward); };
-    const double seconds = s.dense.held * all(layers.dense) + s.experts.held * all(layers.expert);
+    // where the CPU runs ahead and is the slower of the two, a stage takes as long as its launches
+    const auto launches = [](const LayerTimeOf<N>& t) { return value_of(t.launch_forward) + value_of(t.launch_backward); };
+    const double seconds = std::max(s.dense.held * all(layers.dense) + s.experts.held * all(layers.expert),
+                                    s.dense.held * launches(layers.dense) + s.experts.held * launches(layers.expert));
     return seconds > 0 ? (s.dense.held * attention(layers.dense) + s.experts.held * attention(layers.expert)) / seconds : 0;
 }
 

@@ -37,3 +37,10 @@ TEST_CASE("laws: traffic that pairs hide does not hide the CPU's time") {
     job["framework"] = "nanotron";  // here it runs ahead of the GPU
     CHECK(step(job, "gpu", slow) >= step(job, "gpu", fast));
 }
+
+TEST_CASE("laws: slower element-wise work never makes slices of tokens faster") {
+    const Json job = json(R"({"model": "qwen3.5-397b-a17b", "gpu": "h200-sxm-141gb", "gpus": 1024, "global_batch": 128,
+        "framework": "nanotron", "precision": "fp16", "layout": "weights", "expert_parallel": 8, "tensor_parallel": 2, "context_parallel": 1,
+        "pipeline_parallel": 16, "micro_batch": 4, "token_slices": 4, "recompute": "none", "zero": "optimizer"})");
+    CHECK(step(job, "time_element", 1.5) >= step(job, "time_element", 1));
+}
