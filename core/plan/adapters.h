@@ -45,15 +45,20 @@ class Adapters : protected Symbols<N> {
  public:
     Adapters(const Model& model, const Plan& plan) : Symbols<N>(model, plan), joins_(row_of(plan.framework).joins_adapters) {}
 
-    // Of some adapters: how many they are, and the sums of the widths that they read and write, before tensor parallelism.
+    // Of some adapters: how many they are, and the sums of the widths that they read and write, before tensor parallelism; of what they
+    // read, that which it splits: the input of matrices that add up over their rows.
     struct Widths {
         double count = 0;
-        N in = 0.0, out = 0.0;
+        N in = 0.0, out = 0.0, split = 0.0;
         bool any() const { return count > 0; }
         [[gnu::noinline]] void add(const N& reads, const N& writes) {
             in = count > 0 ? in + reads : reads;
             out = count > 0 ? out + writes : writes;
             ++count;
+        }
+        [[gnu::noinline]] void add_split(const N& reads, const N& writes) {
+            add(reads, writes);
+            split = reads;
         }
     };
     // With linear attention, the average over all layers: there the adapters of queries and of the output stand at its two matrices.
@@ -63,10 +68,10 @@ class Adapters : protected Symbols<N> {
         if (!L::has_linear() || !p_.freezes()) return all;
         Widths linear;
         if (has(lora_query)) linear.add(L::h(), L::linear_in());
-        if (has(lora_output)) linear.add(L::linear_values(), L::h());
+        if (has(lora_output)) linear.add_split(L::linear_values(), L::h());
         const double part = fourfold::linear_part(m_);
-        return {fourfold::full_part(m_) * all.count + part * linear.count, L::averaged(all.in, linear.in),
-                L::averaged(all.out, linear.out)};
+        return {fourfold::full_part(m_) * all.count + part * linear.count, L::averaged(all.in, linear.in), L::averaged(all.out, linear.out),
+                L::averaged(all.split, linear.split)};
     }
     [[gnu::noinline]] Widths of_full_attention() const {
         Widths all;
@@ -81,7 +86,7 @@ class Adapters : protected Symbols<N> {
             if (keys) all.add(L::h(), L::k() * L::d());
             if (values) all.add(L::h(), L::k() * L::d());
         }
-        if (has(lora_output)) all.add(L::a() * (L::latent() ? N(as_double(m_.latent.value_dim)) : L::d()), L::h());
+        if (has(lora_output)) all.add_split(L::a() * (L::latent() ? N(as_double(m_.latent.value_dim)) : L::d()), L::h());
         return all;
     }
     // Of a feed-forward part, or an expert, of that width.
@@ -97,7 +102,7 @@ class Adapters : protected Symbols<N> {
             if (gate) all.add(reads, width);
             if (up) all.add(reads, width);
         }
-        if (has(lora_down)) all.add(width, reads);
+        if (has(lora_down)) all.add_split(width, reads);
         return all;
     }
 
@@ -105,7 +110,8 @@ class Adapters : protected Symbols<N> {
     [[gnu::noinline]] Widths of_dense_part() const {
         if (!L::feeds_forward()) return {};
         const Widths all = of_feed_forward(L::f());
-        return {(m_.one_part ? fourfold::feed_forward_part(m_) : 1) * all.count, L::in_some(all.in), L::in_some(all.out)};
+        return {(m_.one_part ? fourfold::feed_forward_part(m_) : 1) * all.count, L::in_some(all.in), L::in_some(all.out),
+                L::in_some(all.split)};
     }
 
     N rank() const { return L::number("r_l", "lora_rank", "", as_double(p_.lora_rank)); }
@@ -121,13 +127,15 @@ class Adapters : protected Symbols<N> {
     double adapted_experts() const { return joins_ ? 1 : as_double(m_.experts.count / p_.expert_parallel); }
     [[gnu::noinline]] N experts_of_layer() const { return adapted_experts() * parameters(of_expert(), L::e()); }
 
-    // Bytes that adapters keep of `tokens`: the r values between their two matrices; with dropout also what is left of their input, and
-    // which values were left out.
+    // Bytes that adapters keep of `tokens`: the r values between their two matrices; with dropout also what is left of their input,
+    // gathered where the sequence is split (Megatron-Bridge, peft/utils.py: dropout stands behind the gathering), and which values were
+    // left out.
     [[gnu::noinline]] N kept(const Widths& all, const N& tokens, const N& ranks) const {
         constexpr double kMiddle = 2, kDropped = 3;  // bytes of a value
         if (!all.any()) return 0.0;
         const N middle = kMiddle * all.count * tokens * rank();
-        return p_.lora_dropout ? middle + kDropped * tokens * all.in / ranks : middle;
+        if (!p_.lora_dropout) return middle;
+        return middle + kDropped * tokens * (value_of(ranks) == 1 ? all.in : all.in - all.split + all.split / ranks);
     }
     [[gnu::noinline]] static N sum(const N& a, const N& b) { return value_of(a) == 0 ? b : value_of(b) == 0 ? a : a + b; }
 

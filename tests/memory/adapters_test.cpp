@@ -80,7 +80,7 @@ TEST_CASE("LoRA by hand: only what an adapter reads is kept for it, and the valu
     c = adapted();
     c.plan.lora_dropout = true;  // each keeps what is left of its input, and a byte per value
     CHECK(c(Item::adapter_inputs) == -1);
-    CHECK(c(Item::adapter_activations) == K * (2 * 4 * 60 * 4 + 3 * 60 * (48 + 60 + 48 + 80) / 2.0));
+    CHECK(c(Item::adapter_activations) == K * (2 * 4 * 60 * 4 + 3 * 60 * (48 + 60 / 2.0 + 48 + 80 / 2.0)));  // two read whole inputs
     CHECK(c(Item::feed_forward_activations) == K * 2 * 2 * 60 * 80 / 2);
 }
 
