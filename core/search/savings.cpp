@@ -30,7 +30,8 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
       is_selective_(!recomputes_ && base.recompute == Recompute::selective),
-      shortens_transfers_(recomputes_ && base.activation_offload > 0),
+      waits_on_host_(base.activation_offload > 0),
+      shortens_transfers_(recomputes_ && waits_on_host_),
       modules_(sets_of_modules(space)),
       counts_layers_((space.plan.open & open_recompute) == 0 && base.recompute == Recompute::block &&
                      space.plan.recompute_layers == kAuto) {}
@@ -188,7 +189,7 @@ bool Savings::fits_as_block(Plan plan) {
 bool Savings::choose_block(Plan& plan, const StepBound& bound) {
     list_chunk_sizes(plan);
     const std::int64_t most = most_in_time(plan, bound);
-    std::int64_t low = 1;
+    std::int64_t low = waits_on_host_ ? fewest_worth_swapping(plan, most) : 1;
     for (std::size_t i = 0; i <= sizes_.size() && low <= most; ++i) {
         const std::int64_t end = i < sizes_.size() ? sizes_[i].layers : sizes_.back().layers + 1;
         plan.recompute_layers = std::min(end - 1, most);
@@ -215,6 +216,23 @@ std::int64_t Savings::most_in_time(const Plan& plan, const StepBound& bound) con
     while (high - low > 1) {
         const std::int64_t middle = (low + high) / 2;
         (is_slow(middle) ? high : low) = middle;
+    }
+    return low;
+}
+
+// Where activations wait on the host, a layer more that is recomputed has fewer of them to move: so many take least time.
+std::int64_t Savings::fewest_worth_swapping(Plan plan, std::int64_t most) {
+    const auto seconds = [&](std::int64_t layers) {
+        plan.recompute_layers = layers;
+        return scorer_.seconds(plan, INFINITY);
+    };
+    std::int64_t low = 1, high = std::max<std::int64_t>(most, 1);
+    while (low < high) {  // it falls, then rises
+        const std::int64_t middle = (low + high) / 2;
+        if (seconds(middle + 1) < seconds(middle))
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }

@@ -66,6 +66,7 @@ class Savings {
     double hidden_part(Plan plan);
     bool choose_block(Plan& plan, const StepBound& bound);
     std::int64_t most_in_time(const Plan& plan, const StepBound& bound) const;
+    std::int64_t fewest_worth_swapping(Plan plan, std::int64_t most);
     std::int64_t fewest_that_fit(Plan plan, std::int64_t low, std::int64_t high);
     void list_chunk_sizes(const Plan& plan);
 
@@ -73,7 +74,7 @@ class Savings {
     Scorer& scorer_;
     const Limit& limit_;
     const bool recomputes_, parts_, operations_, narrows_, swaps_, is_selective_;  // the last: selective recomputation is set
-    const bool shortens_transfers_;  // what is computed again need not wait on the host, where that is set
+    const bool waits_on_host_, shortens_transfers_;  // what is computed again need not wait on the host, where that is set
     const ModuleSets modules_;
     const bool counts_layers_;  // of a block that is set; how many layers is open
     struct ChunkSize {

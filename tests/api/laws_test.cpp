@@ -44,3 +44,10 @@ TEST_CASE("laws: slower element-wise work never makes slices of tokens faster") 
         "pipeline_parallel": 16, "micro_batch": 4, "token_slices": 4, "recompute": "none", "zero": "optimizer"})");
     CHECK(step(job, "time_element", 1.5) >= step(job, "time_element", 1));
 }
+
+TEST_CASE("laws: where activations wait on the host, more memory never makes the fastest plan slower") {
+    Json job = json(R"({"model": "phi-3-medium", "gpu": "b200-sxm-180gb", "gpus": 16, "global_batch": 256, "sequence_length": 4096,
+        "activation_offload": 0.5})");
+    const Json large = {{"name", "x"}, {"base", "b200-sxm-180gb"}, {"memory_gib", 225}};
+    CHECK(step(job, "gpu", large) <= step(job, "gpu", "b200-sxm-180gb"));
+}
