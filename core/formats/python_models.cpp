@@ -372,6 +372,7 @@ class ModelReader {
         if (on(entries, "load_in_4bit") && of(entries, "bnb_4bit_use_double_quant") == nullptr)
             entries.push_back({"bnb_4bit_use_double_quant", "", false});
         if (prepared_ && !few) prepared_->fate = Fate::no_number, prepared_->key = "no_checkpointing";
+        if (prepared_ && few) entries.push_back({"prepare_model_for_kbit_training", "", true});
         if (prepared_) entries.push_back(*prepared_);
         if (on(entries, "full_finetuning"))
             std::erase_if(entries, [](const Entry& one) { return one.key == "use_lora" || one.key.starts_with("lora_"); });

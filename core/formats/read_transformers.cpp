@@ -121,11 +121,12 @@ static void read_part(Import& in) {
                        : in.on("use_peft", "trained") ? 16
                                                       : 8});
     read_frozen(in, four, eight, "bnb_4bit_use_double_quant");
+    if (in.on("prepare_model_for_kbit_training", "frozen_in_fp32")) in.job["frozen_in_fp32"] = true;
     refuse_adapters(in, {"use_dora"});
     if (four && in.has("use_peft") && !in.has("bnb_4bit_use_double_quant"))  // TRL, model_config.py
         in.job["frozen_weights"] = in.on("use_bnb_nested_quant", "frozen_weights") ? "nf4" : "nf4_single";
     if (in.hangs("trained"))
-        for (const char* field : {"lora_rank", "lora_targets", "lora_dropout", "frozen_weights"}) in.job.erase(field);
+        for (const char* field : {"lora_rank", "lora_targets", "lora_dropout", "frozen_weights", "frozen_in_fp32"}) in.job.erase(field);
 }
 
 // Where no type of the computation is said, it is that of the weights. "auto" is the checkpoint's own, which stands in no setting: where

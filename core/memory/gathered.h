@@ -3,6 +3,11 @@
 //     accumulated without communication, gradients stay whole
 //   PyTorch, torch/distributed/fsdp/wrap.py, _validate_frozen_params: the gradient of a unit's flat parameter is as long as the unit,
 //     frozen weights and all, wherever something in it learns
+//   PEFT, utils/other.py, fsdp_auto_wrap_policy (Transformers' Trainer takes it): each adapter is a unit. The backward pass fetches ahead
+//     the unit that worked before (_exec_order_utils.py): the next layer only when this one's first adapter works, behind its matrices
+//   PyTorch, distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook: beside frozen weights a hook waits for the
+//     gradients of a unit's inputs, and is there until the backward pass ends; of a layer that is computed again (Transformers before 5:
+//     use_reentrant) the input is a leaf, which stays with its gradient as long as the hook does
 // Its second version (fully_shard: each parameter by itself) on
 //   accelerate, utils/fsdp_utils.py, fsdp2_prepare_model: each layer is a unit, an embedding with weights of its own, and last norm and
 //     head (with a tied embedding), which stay whole from the forward to the backward pass
@@ -48,6 +53,8 @@ class Gathered : Symbols<N> {
     [[gnu::noinline]] double freed_by_backward() const {
         return fully_shards(p_) && p_.zero == Zero::gradients ? value_of(all()) - 2 * value_of(parameters_.vocabulary()) : 0;
     }
+    // Whether the inputs of layers that are computed again stay until the backward pass ends, and their gradients with them.
+    bool keeps_inputs() const { return p_.freezes() && wraps_adapters() && stage_.checkpoints > 0; }
     // At the moment of the head, or of that layer.
     [[gnu::noinline]] void add_items_of_moment(bool backward) {
         N weights = p_.zero == Zero::weights ? (stage_.has_head ? 2 * parameters_.vocabulary() : N(0.0)) : all();
@@ -63,6 +70,10 @@ class Gathered : Symbols<N> {
     // distributed/fsdp/_runtime_utils.py, _post_forward_reshard).
     bool root_stays() const {
         return row_of(p_.framework).keeps_root && !habit_of(p_, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
+    }
+    // A unit of its own for each, in the way of PEFT.
+    bool wraps_adapters() const {
+        return p_.zero == Zero::weights && !fully_shards(p_) && root_stays() && !row_of(p_.framework).flat_gradients;
     }
     N root() const {
         return parameters_.separate_head() && stage_.has_embedding ? 2 * parameters_.vocabulary() : 1 * parameters_.vocabulary();
@@ -88,7 +99,10 @@ class Gathered : Symbols<N> {
     [[gnu::noinline]] void frozen(const N& layer, bool head_is_largest, const N& head) {
         const N stored = L::number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * layer;
         if (p_.zero == Zero::weights)
-            items_.add(Item::gathered_weights, root_stays() ? 2 * root() + 2 * stored : head_is_largest ? 2 * head + stored : 2 * stored);
+            items_.add(Item::gathered_weights, wraps_adapters()  ? 2 * root() + stored
+                                               : root_stays()    ? 2 * root() + 2 * stored
+                                               : head_is_largest ? 2 * head + stored
+                                                                 : 2 * stored);
         if (row_of(p_.framework).flat_gradients) return flat_gradients(layer);
         const Adapters<N> adapters(m_, p_);
         const N learns =

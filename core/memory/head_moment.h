@@ -27,6 +27,7 @@ class HeadMoment : Symbols<N> {
         N backward = norm + (2 + extra * kept) * logits + 2 * tokens() * h();
         if (!fw_.gradient_fusion && !p_.freezes()) backward = backward + 2 * v() / t() * h();
         if (casts_weights(p_) && p_.recompute == Recompute::full) loss = larger(loss, norm + kCastLogits * logits + forward_casts);
+        if (frozen_in_32_bits(p_)) loss = loss + 2 * v() / t() * h();  // a frozen head's copy in 16 bits, for both passes
         if (fully_shards(p_)) loss = larger(loss, norm + kCastLogits * logits + gathered);
         N head = value_of(loss) >= value_of(backward) ? loss : backward;
         if (extra > 0) head = head + extra * (12 * split_tokens() * h() + further_layer);

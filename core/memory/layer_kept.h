@@ -49,7 +49,9 @@ class LayerKept : Symbols<N> {
     N scores() const { return b() * a() / t() * squared(s()) / c(); }
     // Where heads are swapped, every GPU of a sequence needs one of its own (DeepSpeed-Ulysses, arXiv 2309.14509).
     N kept_kv_heads() const { return p_.swaps_heads() && value_of(k()) < value_of(c() * t()) ? c() * t() : k(); }
-    double matrix_input() const { return fp8() && fw_.stores_fp8 ? 1 : 2; }  // bytes per value
+    // Bytes of a value that a matrix returns.
+    double matrix_output() const { return frozen_in_32_bits(p_) ? 4 : 2; }
+    double matrix_input() const { return fp8() && fw_.stores_fp8 ? 1 : matrix_output(); }  // of what reads it
     bool tiled() const { return p_.feed_forward_tiles > 1; }
     // In the backward pass of linear attention, beside what was kept: states at the start of every chunk and their gradients; queries,
     // keys, values as the chunks see them, and all gradients up to that of the first matrix' output.
@@ -239,7 +241,7 @@ class LayerKept : Symbols<N> {
     N gated_product(const N& width) const {
         if (row_.single_operations && m_.relu) return 2 * tokens() * width / t();
         N read = matrix_input() * tokens() * width * fan() / t();
-        if (m_.gated && !fw_.activation_fusion) read = read + 2 * tokens() * width / t();
+        if (m_.gated && !fw_.activation_fusion) read = read + matrix_output() * tokens() * width / t();
         if (row_.single_operations && m_.gelu_steps) read = read + single().gelu_steps(width);
         return (fp8() && fw_.stores_fp8) || !keeps_input(p_, lora_down) ? read : read + (fp8() ? 1 : 2) * tokens() * width / t();
     }
@@ -284,8 +286,10 @@ class LayerKept : Symbols<N> {
         if (keeps_input(p_, kLoraIn))
             per_copy = (fp8() ? 1 : 2) * L::expert_h() + per_copy;  // Transformer Engine's GroupedLinear keeps it in fp8
         per_copy = per_copy + 4;
-        if (row_.joins_experts) per_copy = per_copy + 2 * L::expert_h();  // what experts return, for the gradient of the router's weights
-        if (!(m_.gated && fw_.activation_fusion)) per_copy = per_copy + 2 * expert_ffn() / e();  // the product before the router's weight
+        if (row_.joins_experts)
+            per_copy = per_copy + matrix_output() * L::expert_h();  // what experts return, for the gradient of the router's weights
+        if (!(m_.gated && fw_.activation_fusion))
+            per_copy = per_copy + matrix_output() * expert_ffn() / e();  // the product before the router's weight
         add(Item::expert_activations, m_.experts.latent > 0 ? with_latent(T * per_copy) : T * per_copy, false);
         if (keeps_input(p_, lora_down)) add(Item::expert_products, product * T * expert_ffn() / e(), p_.recomputes(moe_act));
         if (m_.limited_gate) {  // in single operations the sigmoid's output, too

@@ -103,6 +103,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"offload_buffers", Group::temporaries, Paper::karma, "swapped_blocks"},
     {"head", Group::temporaries, Paper::recomputation, "4.3"},
     {"first_backward", Group::temporaries, Paper::runs, "peak_of_a_step"},
+    {"input_gradients", Group::temporaries, Paper::fsdp, "3.2"},
     {"recomputed_unit", Group::temporaries, Paper::recomputation, "5"},
     {"gathered_weights", Group::temporaries, Paper::fsdp, "3.2, 3.3"},
     {"whole_gradients", Group::temporaries, Paper::fsdp, "3.2"},

@@ -71,6 +71,7 @@ enum class Item {
     offload_buffers,
     head,
     first_backward,
+    input_gradients,
     recomputed_unit,
     gathered_weights,
     whole_gradients,

@@ -75,7 +75,7 @@ class Estimate : Symbols<N> {
     bool is_dense() const { return m_.experts.count == 0; }
 
     // ---- workspaces and buffers
-    N flowing() const { return (casts_weights(p_) ? 4 : 2) * split_tokens() * h(); }  // the tensor between two layers or stages
+    N flowing() const { return flow_bytes(p_) * split_tokens() * h(); }  // the tensor between two layers or stages
 
     void buffers() {
         if (fw_.caches_dummy_gradients && !p_.freezes()) {
@@ -138,10 +138,13 @@ class Estimate : Symbols<N> {
     // ---- the worst moment
     // The first layer of the backward pass: its feed-forward part, then its attention; what was not kept is computed again.
     N first_backward_bytes() const {
-        N feed_forward = stage_.last_is_expert
-                             ? routed_tokens() * (2 * expert_ffn() * fan() / e() + 2 * L::expert_h()) + 4 * split_tokens() * h()
-                             : (layer_.tiled() ? 2 * tokens() * f() * fan() / (t() * layer_.tiles()) : 2 * tokens() * f() * fan() / t()) +
-                                   4 * split_tokens() * h();
+        const double value = layer_.matrix_output();
+        N inner = value * tokens() * f() * fan();
+        if (!keeps_input(p_, lora_down)) inner = inner + value * tokens() * f();  // the product's, whose place nothing has kept
+        N feed_forward =
+            stage_.last_is_expert ? routed_tokens() * (value * expert_ffn() * fan() / e() + value * L::expert_h()) : inner / t();
+        if (!stage_.last_is_expert && layer_.tiled()) feed_forward = inner / (t() * layer_.tiles());
+        feed_forward = feed_forward + 2 * value * split_tokens() * h();
         if (value_of(layer_.again_feed_forward()) > 0)
             feed_forward = feed_forward + named<N>({"A_f", "feed_forward_again", "bytes"}, layer_.again_feed_forward());
         N attention = layer_.keeps_scores() ? 4 * layer_.scores() : 4 * split_tokens() * h() + fused_attention_bytes();
@@ -186,7 +189,11 @@ class Estimate : Symbols<N> {
         const N first = first_backward_bytes();
         const N again = has_layers && stage_.unit > 0 ? recomputed_bytes() : layer_.again_operations();
         const bool in_units = fully_shards(p_);
-        if (has_layers) result_.at_backward = value_of(first) + value_of(again) + (in_units ? value_of(gathered.at_backward()) : 0);
+        const bool keeps_inputs = gathered.keeps_inputs();
+        const N of_inputs = keeps_inputs ? flowing() * alive_.checkpoints() : N(0.0);
+        if (has_layers)
+            result_.at_backward =
+                value_of(of_inputs) + value_of(first) + value_of(again) + (in_units ? value_of(gathered.at_backward()) : 0);
         if (stage_.has_head && stage_.head_works) {
             N head = HeadMoment<N>(m_, p_, fw_, stage_)
                          .bytes(further_layer_bytes(), result_.forward_casts, in_units ? gathered.at_head() : N(0.0));
@@ -203,6 +210,7 @@ class Estimate : Symbols<N> {
         }
         if (!has_layers) return;
         if (in_units) gathered.add_items_of_moment(true);
+        if (keeps_inputs) items_.add(Item::input_gradients, of_inputs);
         items_.add(Item::first_backward, first);
         if (value_of(again) > 0) items_.add(Item::recomputed_unit, again);
     }

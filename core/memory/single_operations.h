@@ -62,7 +62,7 @@ class SingleOperations : Symbols<N> {
     // Of a value of a norm: what it reads, and, where its scale learns, the normalised value before that. LayerNorm is one kernel.
     double norm_bytes() const { return m_.layer_norm ? (autocast_ ? 4 : 2) : 4 + scaled_bytes(flow()); }
     double scaled_bytes(double of_input) const { return p_.freezes() ? 0 : m_.norms_in_32_bits ? 4 : of_input; }
-    double flow() const { return casts_weights(p_) ? 4 : 2; }  // bytes of a value between layers
+    double flow() const { return flow_bytes(p_); }
 
     const bool autocast_;
 };

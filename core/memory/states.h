@@ -93,7 +93,8 @@ class States : Symbols<N> {
         const Both matrices = {parameters_.matrices(), has_experts_ ? parameters_.expert_matrices() : N(0.0)};
         const N P_m = named<N>({"P_m", "matrix_parameters", ""}, held(matrices));
         if (is_packed(p_))
-            weights(Item::frozen_weights, number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * P_m + 2 * (held(all) - P_m));
+            weights(Item::frozen_weights,
+                    number("i_q", "frozen_bytes", "bytes", frozen_bytes(p_)) * P_m + (frozen_in_32_bits(p_) ? 4 : 2) * (held(all) - P_m));
         else
             weights(Item::frozen_weights, 2 * held(all));
         // LitGPT (finetune/lora.py) puts bitsandbytes' StableEmbedding in the place of the embedding, which stays beside it; it learns, but

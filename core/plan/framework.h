@@ -135,6 +135,15 @@ inline bool casts_what_learns(const Plan& p) { return row_of(p.framework).autoca
 // Where all weights learn, what flows between layers is in 32 bits too.
 inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.freezes(); }
 
+// PEFT 0.18, utils/other.py, prepare_model_for_kbit_training: embedding, head and norms are in 32 bits. So is then what flows between
+// layers, and what packed matrices return: in the format of what they read (bitsandbytes 0.49, nn/modules.py, Linear4bit.forward). TRL
+// leaves it out where FSDP or DeepSpeed share weights out (pull request 1416).
+inline bool frozen_in_32_bits(const Plan& p) {
+    return p.frozen_in_fp32 && row_of(p.framework).autocast && p.freezes() && p.frozen_weights != FrozenWeights::bf16 &&
+           p.zero == Zero::none;
+}
+inline double flow_bytes(const Plan& p) { return casts_weights(p) || frozen_in_32_bits(p) ? 4 : 2; }  // of a value between layers
+
 // Whether a layer can be computed again operation by operation: estimated where all weights learn, in whole matrices,
 // and layers have both parts.
 inline bool may_recompute_operations(const Model& m, const Plan& p) {

@@ -121,6 +121,7 @@ struct Plan {
     Optimizer optimizer = Optimizer::adam;
     Habit master_weights = Habit::automatic;  // of 32 bits beside those that learn; automatic: they exist
     bool lora_dropout = false;                // of what an adapter reads
+    bool frozen_in_fp32 = false;              // what is not packed, beside packed matrices (PEFT: prepare_model_for_kbit_training)
     LayoutPointer layout;                     // layers chunk by chunk; none: as `split` says
     Split split = Split::equal;
     FrameworkKind framework = FrameworkKind::megatron_2025;
@@ -303,6 +304,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.set({"lora_targets|loratargets"}, p.lora_targets, kTargetChoices);
     v.boolean({"lora_dropout|loradrop"}, p.lora_dropout);
     v.choice({"frozen_weights|frozen"}, p.frozen_weights, kFrozenChoices);
+    v.boolean({"frozen_in_fp32|frozen32"}, p.frozen_in_fp32);
     v.choice({"optimizer_offload_target|offto"}, p.optimizer_offload_target, kOffloadTargetChoices);
     v.choice({"optimizer_offload_overlap|offov"}, p.optimizer_offload_overlap, kOffloadOverlapChoices);
     v.choice({"offload_master_weights|offmaster"}, p.offload_master_weights, kHabitChoices);

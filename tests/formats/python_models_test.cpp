@@ -129,7 +129,9 @@ TEST_CASE("recomputation that a method switches on") {
     CHECK(again("if args.gradient_checkpointing:\n    model.gradient_checkpointing_enable()\n") == R"(recompute="none")");
     const std::string part = "model = get_peft_model(prepare_model_for_kbit_training(model), LoraConfig(r=4))\n";
     CHECK(again(part, ", load_in_4bit=True") == R"(recompute="full")");  // PEFT's own default
-    CHECK(again(part) == R"(recompute="none")");                         // which holds for quantized models alone
+    CHECK(some(first_of_script(loading(", load_in_4bit=True", part)), {"frozen_in_fp32"}) == "frozen_in_fp32=true");
+    CHECK(some(first_of_script(loading("", part)), {"frozen_in_fp32"}) == "frozen_in_fp32=?");
+    CHECK(again(part) == R"(recompute="none")");  // which holds for quantized models alone
     CHECK(again("args.gradient_checkpointing = True\n") == R"(recompute="none")");
 }
 

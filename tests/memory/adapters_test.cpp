@@ -184,6 +184,39 @@ TEST_CASE("LoRA by hand: what adapters of experts keep") {
     CHECK(c(Item::adapter_activations) == (2 * 2 * 4 + 2 * 4) * 2 * 4 * 60);
 }
 
+TEST_CASE("PEFT by hand: beside 4 bits all else in 32, and so what flows between layers and what packed matrices return") {
+    Case c = adapted(lora_query);
+    c.plan.gpus = c.plan.tensor_parallel = c.plan.pipeline_parallel = 1, c.plan.global_batch = 3, c.plan.zero = Zero::none;
+    c.plan.framework = FrameworkKind::transformers, c.plan.frozen_weights = FrozenWeights::nf4_single;
+    const double matrices = 6 * (kOfLayer - 96), rest = 2 * kWords + 6 * 96 + 48;
+    const double logits = 60 * 256, hidden = 60 * 48;
+    CHECK(c(Item::frozen_weights) == 0.5625 * matrices + 2 * rest);
+    CHECK(c(Item::feed_forward_activations) == 6 * 2 * 3 * 60 * 80);
+    CHECK(c(Item::head) == 4 * hidden + 12 * logits);
+    c.plan.frozen_in_fp32 = true;
+    CHECK(c(Item::frozen_weights) == 0.5625 * matrices + 4 * rest);
+    CHECK(c(Item::feed_forward_activations) == 6 * 4 * 3 * 60 * 80);   // gate, its activation, up
+    CHECK(c(Item::norm_copies) == 6 * (2 * 4 * hidden + 2 * 4 * 60));  // as they flow
+    CHECK(c(Item::qkv_activations) == 6 * 2 * 60 * (6 + 2 * 2) * 10);  // attention's kernel reads 16 bits
+    CHECK(c(Item::head) == 4 * hidden + 12 * logits + 2 * kWords);     // and a copy of the head's weights in 16
+    c.plan.recompute = Recompute::full;
+    CHECK(c(Item::checkpoints) == 6 * 4 * hidden);
+    c.model.vocabulary = 1, c.model.ffn = 160;
+    // gradients of gate, up and their product, which nothing has kept; of the layer's output and input
+    CHECK(c(Item::first_backward) == 4 * 60 * 3 * 160 + 2 * 4 * hidden);
+    c.plan.frozen_in_fp32 = false;
+    CHECK(c(Item::first_backward) == 2 * 60 * 3 * 160 + 2 * 2 * hidden);
+    c.plan.lora_targets = lora_query | lora_down;  // the gradient of the product takes the product's place
+    CHECK(c(Item::first_backward) == 2 * 60 * 2 * 160 + 2 * 2 * hidden);
+    c.plan.lora_targets = lora_query;
+    c.plan.frozen_in_fp32 = true, c.plan.gpus = 4, c.plan.global_batch = 12, c.plan.zero = Zero::weights;  // there nothing is cast
+    CHECK(c(Item::checkpoints) == 6 * 2 * hidden);
+    c.plan.zero = Zero::none, c.plan.frozen_weights = FrozenWeights::bf16;
+    CHECK(c(Item::checkpoints) == 6 * 2 * hidden);
+    c.plan.frozen_weights = FrozenWeights::nf4, c.plan.framework = FrameworkKind::litgpt;
+    CHECK(c(Item::checkpoints) == 6 * 2 * hidden);
+}
+
 TEST_CASE("LitGPT by hand: 4-bit matrices keep what they read, gradients of FSDP are as long as its units") {
     const double K = 3 * 2;
     Case c = adapted(lora_query);

@@ -53,7 +53,25 @@ TEST_CASE("gathered by hand: the root of the first version stays") {
     c.plan.sync_each_micro_batch = Habit::on;  // DeepSpeed has no units
     CHECK(c(Item::gathered_weights) == 2 * 2 * kOfLayer);
     c.plan.sync_each_micro_batch = Habit::automatic, c.model.tied = false, c.plan.trained = TrainedPart::lora;
-    CHECK(c(Item::gathered_weights) == 2 * 2 * kWords + 2 * 2 * kOfLayer);
+    CHECK(c(Item::gathered_weights) == 2 * 2 * kWords + 2 * kOfLayer);  // adapters are units of their own: no layer is fetched ahead
+}
+
+TEST_CASE("gathered by hand: beside frozen weights the first version keeps the inputs of layers, and their gradients") {
+    Case c = second_version(Zero::weights);
+    c.plan.fully_shard = Habit::off, c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 4, c.plan.recompute = Recompute::full;
+    CHECK(c(Item::input_gradients) == -1);  // 60 tokens of 256 logits are more than all that
+    c.model.vocabulary = 1;
+    CHECK(c(Item::checkpoints) == 6 * 2 * 60 * 48);
+    CHECK(c(Item::input_gradients) == 6 * 2 * 60 * 48);
+    CHECK(c.memory().at_backward == near(6 * 2 * 60 * 48 + c(Item::first_backward) + c(Item::recomputed_unit)));
+    c.plan.sync_each_micro_batch = Habit::on;  // DeepSpeed has no such hooks
+    CHECK(c(Item::input_gradients) == -1);
+    c.plan.sync_each_micro_batch = Habit::automatic, c.plan.recompute = Recompute::none;
+    CHECK(c(Item::input_gradients) == -1);
+    c.plan.recompute = Recompute::full, c.plan.trained = TrainedPart::full;
+    CHECK(c(Item::input_gradients) == -1);
+    c.plan.trained = TrainedPart::lora, c.plan.fully_shard = Habit::automatic;  // the second version
+    CHECK(c(Item::input_gradients) == -1);
 }
 
 TEST_CASE("gathered by hand: gradients of FSDP in pipelines are whole until they are sent, in the format in which they are sent") {

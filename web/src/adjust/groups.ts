@@ -64,7 +64,17 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
     ],
     [
         'trained',
-        ['trained', 'lora_rank', 'lora_targets', 'lora_dropout', 'frozen_weights', 'optimizer', 'master_weights', 'optimizer_in_backward'],
+        [
+            'trained',
+            'lora_rank',
+            'lora_targets',
+            'lora_dropout',
+            'frozen_weights',
+            'frozen_in_fp32',
+            'optimizer',
+            'master_weights',
+            'optimizer_in_backward',
+        ],
     ],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
     ['experts', ['expert_parallel', 'expert_tensor_parallel', 'expert_imbalance', 'expert_dispatch', 'expert_overlap']],

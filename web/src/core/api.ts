@@ -38,6 +38,7 @@ export type FieldKey =
     | 'lora_targets'
     | 'lora_dropout'
     | 'frozen_weights'
+    | 'frozen_in_fp32'
     | 'optimizer_offload_target'
     | 'optimizer_offload_overlap'
     | 'offload_master_weights'
