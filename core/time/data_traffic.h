@@ -83,7 +83,8 @@ class DataTraffic {
         for (const DataMessages& messages : data_messages(p_)) {
             N& sum = result.of(messages.when);
             N traffic = 0.0;
-            if (messages.gatherings > 0) add(traffic, seconds("X_g", "weight_gathering", handed_out));
+            if (messages.gatherings > 0)
+                add(traffic, seconds("X_g", "weight_gathering", messages.gatherings == 2 ? 2 * handed_out : handed_out));
             if (messages.reductions > 0) add(traffic, seconds("X_r", "gradient_reduction", messages.reductions == 2 ? 2 * once : once));
             if (all_.cross_nodes()) add(traffic, bucket_seconds(on_, messages, held.parameters));
             N left = not_hidden(messages, traffic, messages.in_forward ? forward : backward);

@@ -92,6 +92,20 @@ TEST_CASE("copies by hand: reductions and gatherings of either pass") {
     CHECK(count(Zero::none) == std::array{2, 0, 0, 0});       // an all-reduce: a reduction, and its result to all
     CHECK(count(Zero::optimizer) == std::array{1, 0, 0, 1});  // each updates its share, whose weights the others need
     CHECK(count(Zero::weights) == std::array{0, 1, 1, 1});    // weights for either pass, gradients after the second
+    // Transformers recomputes around units of FSDP's first version, which gather twice in the backward pass, and send after the last one
+    c.plan.framework = FrameworkKind::transformers, c.plan.fully_shard = Habit::off, c.plan.recompute = Recompute::full;
+    const auto gathered = [&] {
+        const auto [forward, backward, last] = data_messages(c.plan);
+        CHECK(forward.gatherings == 1);
+        return std::array{backward.gatherings, last.gatherings, last.reductions};
+    };
+    CHECK(gathered() == std::array{2, 2, 1});
+    c.plan.recompute = Recompute::none;
+    CHECK(gathered() == std::array{1, 1, 1});
+    c.plan.recompute = Recompute::full, c.plan.fully_shard = Habit::automatic;  // the second version knows which pass it is
+    CHECK(gathered() == std::array{1, 1, 1});
+    c.plan.fully_shard = Habit::off, c.plan.sync_each_micro_batch = Habit::on;  // DeepSpeed keeps what it needs again at once
+    CHECK(gathered() == std::array{1, 0, 0});
 }
 
 TEST_CASE("copies by hand: seconds of a step") {
