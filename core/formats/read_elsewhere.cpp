@@ -98,7 +98,10 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
         for (const ShellWord* more = file + 1; more != command.words.data() + command.words.size(); ++more)
             if (ends_with_any(more->text, program.ends) && more->text[0] != '-' && reader->id == std::string_view("gpt-neox"))
                 names += ", " + without_marks(more->text);  // it takes several
-        job.in.notes = {Text("import_plan.note.file").with("file", names.substr(0, 200))};
+        std::erase_if(job.in.notes, [](const Text& note) {  // what the command itself says stays
+            return note.id() != "import_plan.note.fp32_named" && note.id() != "import_plan.note.not_counted";
+        });
+        job.in.notes.push_back(Text("import_plan.note.file").with("file", names.substr(0, 200)));
         return job;
     }
     return std::nullopt;

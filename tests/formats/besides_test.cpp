@@ -97,6 +97,11 @@ TEST_CASE("accelerate without mixed precision trains in 32 bits unless the progr
     }
 }
 
+TEST_CASE("What a command says of a file that is not here keeps its notes") {
+    const Json job = first_of_script("tune run --nproc_per_node 4 full_finetune_distributed --config llama3_1/8B_full dtype=fp32\n");
+    CHECK(ids(job["notes"]) == "import_plan.note.fp32_named import_plan.note.file");
+}
+
 TEST_CASE("Changes below model.optim are those of NeMo 1") {
     const Json answer = read_script_of("bash ../dpo.sh ++model.optim.name=mcore_distributed_optim ++model.tensor_model_parallel_size=2\n");
     CHECK(answer["format"] == "nemo-1");
