@@ -281,7 +281,9 @@ std::string written_value(const std::vector<PythonToken>& tokens, std::size_t at
 
 bool has_sections(std::string_view text) {
     const bool sections = text.find(".Config") != std::string_view::npos || text.find("JobConfig(") != std::string_view::npos;
-    return sections && (text.find("torchtitan") != std::string_view::npos || text.find(".parallelism.") != std::string_view::npos);
+    const bool degrees = text.find(".parallelism.") != std::string_view::npos;
+    if (degrees && text.find("_parallel_degree") != std::string_view::npos) return true;  // a change of another's configuration
+    return sections && (degrees || text.find("torchtitan") != std::string_view::npos);
 }
 
 bool is_python(std::string_view text) {

@@ -107,3 +107,12 @@ TEST_CASE("Changes below model.optim are those of NeMo 1") {
     CHECK(answer["format"] == "nemo-1");
     CHECK(some(answer["jobs"][0], {"tensor_parallel", "zero"}) == R"(tensor_parallel=2 zero="optimizer")");
 }
+
+TEST_CASE("A function that changes torchtitan's configuration is torchtitan's without its import") {
+    const Json answer = read_script_of(
+        "def dense():\n    config = llama3_8b()\n    config.parallelism.tensor_parallel_degree = 2\n"
+        "    config.parallelism.pipeline_parallel_degree = 4\n    config.training.local_batch_size = 2\n    return config\n");
+    CHECK(answer["format"] == "torchtitan");
+    CHECK(some(answer["jobs"][0], {"tensor_parallel", "pipeline_parallel", "micro_batch"}).find("tensor_parallel=2 pipeline_parallel=4") ==
+          0);
+}
