@@ -62,6 +62,19 @@ test('what is being typed stays while the answer to an earlier field arrives', (
     expect(answer).toHaveBeenCalledWith('gpus', '64');
 });
 
+test('what is typed counts after a pause, without leaving the field', () => {
+    vi.useFakeTimers();
+    const answer = vi.fn();
+    const asking = { ...script, jobs: [{ ...plan, asked: ['micro_batch' as const] }] };
+    const { find } = show(<ScriptReport script={asking} chosen={0} choose={vi.fn()} set={{}} answer={answer} />);
+    write(find('textbox', 'Micro-batch'), '1');
+    write(find('textbox', 'Micro-batch'), '16');
+    expect(answer).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1000);
+    expect(answer.mock.calls).toEqual([['micro_batch', '16']]);
+    expect(find('textbox', 'Micro-batch')).toHaveProperty('value', '16');
+});
+
 test('fields keep their place, their label and the focus, whatever has been answered', () => {
     const names = ['seq', ...plan.keys.flatMap((key) => key.names)];
     const keys = plan.keys.map((key, i) => (i === 0 ? { ...key, names } : key));

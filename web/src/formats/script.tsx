@@ -1,6 +1,6 @@
 import './script.css';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answers, ImportedKey, ImportedPlan, KeyFate, RunRead } from '../core/api';
 import { isSaid, say, tell } from '../words/words';
 
@@ -67,20 +67,30 @@ interface AskProps {
     answer(value: string): void;
 }
 
+const PAUSE_MS = 400; // after which what was typed counts: nobody finds out that a field must be left for that
+
 // What is being typed stays while the answer to an earlier field is still on its way.
 function Ask({ name, label, choices, value, answer }: AskProps) {
     const [draft, setDraft] = useState<string | null>(null);
+    const timer = useRef(0);
     const settle = (typed: string) => {
+        clearTimeout(timer.current);
         setDraft(null);
         answer(typed);
     };
+    const type = (typed: string) => {
+        clearTimeout(timer.current);
+        setDraft(typed);
+        timer.current = window.setTimeout(() => answer(typed), PAUSE_MS);
+    };
+    useEffect(() => () => clearTimeout(timer.current), []);
     return (
         <label>
             {label}{' '}
             <input
                 value={draft ?? value}
                 list={choices.length > 0 ? `choices-${name}` : undefined}
-                onInput={(event) => setDraft(event.currentTarget.value)}
+                onInput={(event) => type(event.currentTarget.value)}
                 onChange={(event) => settle(event.currentTarget.value)}
             />
             {choices.length > 0 && (
