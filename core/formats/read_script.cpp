@@ -156,8 +156,10 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     add_settings(told, in);
     add_environment(told, in);
     answer_vocabulary(in, set);
+    // Also for a word where a number is to be ("--micro-batch-size one"), which is asked for like what is not there.
     for (const auto& [name, key] : kAsked)
-        if (const auto answer = set.find(name); answer != set.end() && (name == std::string_view("gpus") || !in.has(key)))
+        if (const auto answer = set.find(name);
+            answer != set.end() && (name == std::string_view("gpus") || !in.has(key) || (in.last(key)->open.empty() && !in.whole(key, ""))))
             in.entries.push_back({key, key, answer->second});
     for (const auto& [name, reason] : command.settings)
         if (name.empty())

@@ -248,6 +248,17 @@ TEST_CASE("Megatron-LM refuses what its own checks refuse") {
     CHECK(refused("--use-distributed-optimizer --overlap-param-gather") == "import_plan.refused.gather_gradients");
 }
 
+TEST_CASE("a script: what is asked for because a word stands where a number is to be is answered like what is not there") {
+    const std::string text = "torchrun --nproc_per_node 8 p.py " + kSizes + "--micro-batch-size one";
+    CHECK(script(text)["jobs"][0]["asked"].dump() == R"(["micro_batch"])");
+    const Json job = script(text, {{"micro_batch", "2"}})["jobs"][0];
+    CHECK(job["asked"].empty());
+    CHECK(job["job"]["micro_batch"] == 2);
+    CHECK(ids(job["refused"]) == "import_plan.refused.number");  // it stops there all the same
+    const Json whole = script("torchrun --nproc_per_node 8 p.py " + kSizes + "--micro-batch-size 4", {{"micro_batch", "2"}})["jobs"][0];
+    CHECK(whole["job"]["micro_batch"] == 4);
+}
+
 TEST_CASE("Megatron-LM: words of a tokenizer without one, and of a SentencePiece file that is not Llama 2's") {
     const std::string sizes =
         "torchrun --nproc_per_node 8 p.py --num-layers 7 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 "
