@@ -154,7 +154,8 @@ inline bool may_recompute_operations(const Model& m, const Plan& p) {
 bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual);
 // Whether FSDP of the second version shares out weights and gradients.
 bool fully_shards(const Plan& p);
-// Whether a search may let shared out gradients travel after each micro-batch, where nothing else fits: FSDP of the second version.
+// Whether a search may let shared out gradients travel after each micro-batch, where nothing else fits or is as fast: FSDP of the second
+// version.
 inline bool may_sync_to_fit(const Plan& p) {
     return row_of(p.framework).syncs_to_fit && p.sync_each_micro_batch == Habit::automatic && p.fully_shard != Habit::off;
 }

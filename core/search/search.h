@@ -48,8 +48,8 @@ struct Goal {
 //   3. memory, with what a plan takes to fit, then the step time: most of what bounds of time leave does not fit. The fastest alone is
 //   asked
 //      for its time first.
-// The limit is the time of the slowest plan still wanted. Where no plan fits as the framework sends gradients, those of may_sync_to_fit()
-// send them after each micro-batch.
+// The limit is the time of the slowest plan still wanted. Where no plan fits as the framework sends gradients, or another one is faster,
+// those of may_sync_to_fit() send them after each micro-batch.
 SearchResult search(const SearchSpace& space, const Goal& goal);
 
 // The plan that "auto" means: the first in order; where none fits the one that needs least memory; nullopt when no candidate is legal.

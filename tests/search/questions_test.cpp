@@ -211,7 +211,7 @@ TEST_CASE("Transformers splits a sequence only where nothing fits in one piece")
     CHECK(answer(131'072, 8)["job"]["context_parallel"] == 1);
 }
 
-TEST_CASE("Transformers sends gradients after every micro-batch only where nothing else fits") {
+TEST_CASE("Transformers sends gradients after every micro-batch only where nothing else fits, or is as fast") {
     Json job = {{"model", "llama-3.1-70b"}, {"gpu", "h100-sxm-80gb"}, {"gpus", 64}, {"framework", "transformers"}};
     const auto answer = [&](const char* sync) {
         job["sync_each_micro_batch"] = sync;
@@ -237,6 +237,14 @@ TEST_CASE("Transformers sends gradients after every micro-batch only where nothi
     CHECK(synced(answer("auto")) == "on");
     job["gpus"] = 64, job["framework"] = "litgpt";  // its scripts cannot
     CHECK(synced(answer("auto")) == "auto");
+    // more risk lets another plan fit without it, which takes 1.6 times as long: the fast one stays
+    job = {{"model", "qwen3-30b-a3b"}, {"gpu", "h100-nvl-94gb"},    {"gpus", 24},
+           {"global_batch", 204},      {"sequence_length", 40'960}, {"framework", "transformers"}};
+    const double careful = answer("auto")["step_seconds"];
+    job["risk"] = 0.5;
+    CHECK(answer("auto")["step_seconds"] <= careful);
+    CHECK(synced(answer("auto")) == "on");
+    CHECK(answer("off")["step_seconds"] > 1.5 * careful);
 }
 
 TEST_CASE("a larger micro-batch is found where it alone fits") {
