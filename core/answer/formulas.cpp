@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "answer/parts.h"
+#include "answer/report_host.h"
 #include "memory/memory.h"
 #include "time/step_time.h"
 
@@ -35,9 +36,8 @@ void add_to_memory(Json& answer, const Job& job) {
     if (papers_own) return;
     add_to(answer["outside"], outside<Traced>(p, answer["total_bytes"].get<double>()), job.method);
     if (answer["host"].is_null()) return;
-    const Stage moment = p.activation_offload > 0 ? fullest_on_host(job.model, p, framework, stages, shown)
-                                                  : fullest_moment(job.model, p, framework, stages, shown);
-    add_formula(answer["host"], memory_of(moment).host_bytes, true, source(Paper::zero_offload), "states_on_host");
+    add_formula(answer["host"], memory_of(most_offloaded(job, framework, stages)).host_bytes, true, source(Paper::zero_offload),
+                "states_on_host");
 }
 
 // ---- time

@@ -49,9 +49,9 @@ Json describe_groups(const Items<double>& items, double card_bytes) {
 
 // ---- stages
 struct StageView {
-    Stage stage, on_host;  // where activations wait there, it is fullest at another moment
+    Stage stage;
     GroupBytes groups{};
-    double bytes = 0, static_bytes = 0, host_bytes = 0;
+    double bytes = 0, static_bytes = 0;
 };
 
 std::vector<StageView> views_of(const Job& job) {
@@ -79,8 +79,6 @@ std::vector<StageView> views_of(const Job& job) {
         view.groups = group_bytes(memory.items);
         view.bytes = memory.peak_bytes;
         view.static_bytes = memory.static_bytes;
-        view.on_host = p.activation_offload > 0 ? fullest_on_host(job.model, p, framework, stages, i) : view.stage;
-        view.host_bytes = p.activation_offload > 0 ? detailed<double>(job.model, p, framework, view.on_host).host_bytes : memory.host_bytes;
         views.push_back(view);
     }
     return views;
@@ -216,13 +214,13 @@ double add_memory(Json& answer, const Job& job) {
     answer["worst_why"] = why_worst(views, worst).json();
     answer["groups"] = describe_groups(memory.items, card);
     answer["stages"] = std::move(stages);
-    double host = 0;
-    for (const StageView& view : views) host = std::max(host, view.host_bytes);
-    if (p.activation_offload > 0 && !papers_own)
-        memory = detailed<double>(job.model, p, framework_of(job.model, p, *job.gpu), views[shown].on_host);
-    answer["host"] = describe_host(job, memory, host);
+    if (!papers_own && (p.activation_offload > 0 || p.optimizer_offload > 0 || p.weights_offload)) {
+        const Framework framework = framework_of(job.model, p, *job.gpu);
+        memory = detailed<double>(job.model, p, framework, most_offloaded(job, framework, Stages(job.model, p)));
+    }
+    answer["host"] = describe_host(job, memory);
     if (job.explain) add_views(answer, job, static_cast<std::int32_t>(shown), fullest->groups);
-    return host;
+    return memory.host_bytes;
 }
 
 }  // namespace

@@ -7,10 +7,23 @@ namespace fourfold {
 
 static double node_bytes(const Plan& plan) { return plan.host_memory * kGibi; }
 
-Json describe_host(const Job& job, const StageMemory<double>& memory, double most_bytes) {
+Stage most_offloaded(const Job& job, const Framework& framework, const Stages& stages) {
+    const Plan& p = job.plan;
+    Stage most;
+    double bytes = -1;
+    for (std::int32_t i = 0; i < p.pipeline_parallel; i = stages.next_different(i)) {
+        const Stage moment = p.activation_offload > 0 ? fullest_on_host(job.model, p, framework, stages, i)
+                                                      : fullest_moment(job.model, p, framework, stages, i);
+        const double here = detailed<double>(job.model, p, framework, moment).host_bytes;
+        if (here > bytes) bytes = here, most = moment;
+    }
+    return most;
+}
+
+Json describe_host(const Job& job, const StageMemory<double>& memory) {
     if (memory.host_bytes == 0) return nullptr;
     const Plan& p = job.plan;
-    const double gpus = gpus_of_node(p), has = node_bytes(p), need = most_bytes * gpus;
+    const double gpus = gpus_of_node(p), has = node_bytes(p), need = memory.host_bytes * gpus;
     const std::optional<Fit> fit = judge_host(need, has);
     Json entry = Object()
                      .add("bytes_per_gpu", memory.host_bytes)

@@ -5,8 +5,11 @@
 
 namespace fourfold {
 
-// Null where nothing is offloaded. `most_bytes`: of one GPU, on the stage that offloads most.
-Json describe_host(const Job& job, const StageMemory<double>& memory, double most_bytes);
+// The stage that offloads most, when it does.
+Stage most_offloaded(const Job& job, const Framework& framework, const Stages& stages);
+
+// Of that stage; null where nothing is offloaded.
+Json describe_host(const Job& job, const StageMemory<double>& memory);
 
 void warn_of_host_memory(const Job& job, double most_bytes, Problems& warnings);
 

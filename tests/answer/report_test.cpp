@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "api.h"
+#include "base/formula_reader.h"
 #include "contract.h"
 #include "near.h"
 
@@ -149,4 +150,19 @@ TEST_CASE(
                     for (const Json& item : time["items"]) sum += item["seconds"].get<double>();
                     CHECK(sum == near(time["step_seconds"].get<double>(), 1e-9));
                 }
+}
+
+TEST_CASE("host: its numbers and its verdict are of the stage that offloads most, whichever stage is shown") {
+    Json job = json(R"({"model": "gemma-3-12b", "gpu": "gh200-96gb", "gpus": 16, "tensor_parallel": 2, "pipeline_parallel": 2,
+        "context_parallel": 1, "micro_batch": 1, "layout": "Et*26|t*22L", "recompute": "none", "zero": "optimizer", "activation_offload": 1})");
+    for (const char* stage : {"\"auto\"", "0", "1"}) {
+        job["stage"] = json(stage);
+        const Json answer = estimate(job.dump());
+        CHECK(answer["worst_stage"] == 1);  // the second stage holds more on the GPU, the first one more on the host
+        const Json& host = answer["host"];
+        CHECK(host["bytes_per_node"] == host["verdict"]["args"]["need"]);
+        CHECK(host["bytes_per_node"] == 4 * host["bytes_per_gpu"].get<double>());
+        CHECK(host["bytes_per_gpu"].get<double>() > 30 * 1024.0 * 1024 * 1024);
+        CHECK(tests::formula_defect(host["bytes_per_gpu"], host["formula"], host["numbers"], host["where"]) == "");
+    }
 }

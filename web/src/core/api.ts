@@ -731,7 +731,7 @@ export type TimeItem = Explained & {
     share: number; // of the step
 };
 
-// What the host keeps when the optimizer is offloaded.
+// What the host keeps of what is offloaded, on the stage that offloads most.
 export type Host = Explained & {
     bytes_per_gpu: number;
     bytes_per_node: number;
