@@ -21,6 +21,7 @@ namespace {
 
 constexpr Timing kAmpere = {
     .gemm = 0.827,
+    .eight_bits = 1,
     .tile_fill = 138,
     .wave_mix = 0.36,    // measured
     .small_tile = 0.85,  // measured
@@ -95,24 +96,28 @@ void cudnn_on_hopper(Timing& t) {
     t.attention_start = 380;
     t.attention_narrow = kNarrow;
 }
-// The two shares that Megatron-LM's runs on a node of eight B200 tell apart (SimuMax, release v1.2, 16 runs of Llama 3 70B with 12 layers,
-// 4,096 to 131,072 tokens); all else is Hopper's. Fitted to the runs with TP >= 4 alone, those with TP 1 and 2 come out within 5 %.
+// In 16 bits and of attention, the two shares that Megatron-LM's runs on a node of eight B200 tell apart (SimuMax, release v1.2, 16 runs of
+// Llama 3 70B with 12 layers, 4,096 to 131,072 tokens); all else is Hopper's. Fitted to the runs with TP >= 4 alone, those with TP 1 and 2
+// come out within 5 %. That node's own benchmark of single multiplications reaches 0.45 to 0.51 where they are large, 0.65 where they are
+// small (SimuMax, configs/system/b200_bf16_ceperm.json): others reach more (0.776 at best, ml-engineering 18fa0175), and no run in 16 bits
+// on another B200 tells it. In 8 bits: 11 runs of NVIDIA's ("B200" in tests/fit: 1.15, from 1.10 to 1.21).
 Timing blackwell() {
     Timing t = hopper();
     t.gemm = 0.493;
+    t.eight_bits = 1.15;
     t.attention = 0.473;
     t.attention_backward = kAmpere.attention_backward;
     t.attention_narrow = kNarrow;  // assumed: the runs have heads 128 wide
     return t;
 }
-// B300 and GB300: ten runs of Llama 3 8B to 405B on GB300 and 18 of models with experts on both (Megatron-Bridge), in one fit. Why large
-// multiplications reach so much more of the same peak is not published: GB300 may draw 1,400 W where GB200 draws 1,200 W, which is part of
-// it at most. Experts' multiplications reach what they reach on Blackwell (0.68 * 0.714 = 0.486), where they are as fast as large ones
-// (0.97, from 0.84 to 1.12 in 34 runs). Attention is not told to be faster (from 0.32 to 0.51 in the ten).
+// B300 and GB300: ten runs of Llama 3 8B to 405B on GB300 and 18 of models with experts on both (Megatron-Bridge), in one fit, 27 of them
+// in 8 bits. GB300 may draw 1,400 W where B200 draws 1,000. Experts' multiplications reach 0.79 of that (0.58 to 1). Attention is not told
+// to be faster (from 0.32 to 0.51 in the ten).
 Timing blackwell_ultra() {
     Timing t = blackwell();
-    t.gemm = 0.68;
-    t.grouped = 0.714;
+    t.gemm = 0.717;
+    t.eight_bits = 1;
+    t.grouped = 0.79;
     return t;
 }
 // Cards that no run supports (assumed): Hopper's shares, times how a benchmark of large matrix multiplications compares with H100's 795 of
@@ -129,6 +134,9 @@ constexpr double kCdna3Reached = 726.5 / 1307.4, kCdna4Reached = 1565.0 / 2500;
 // Timing::host_experts where the CPU is a Grace (fitted: 28 runs on GB200 and GB300; 32 beside x86, to which 3.25 ms belong, say 3.2
 // to 4.1).
 constexpr double kGraceExperts = 4.54e-3;
+// Timing::gemm of GB200, which draws 1,200 W (fitted: 41 runs, most of them in 8 bits, "GB200" in tests/fit: 0.54 to 0.80 and 0.65 to 1.01;
+// six runs of Grok-1, which are not among them, say 0.60 to 0.94 and 0.54 to 0.89 with these).
+constexpr double kGraceGemm = 0.64, kGraceEightBits = 0.82;
 constexpr double kSharedStall = 0.5e-3;  // Timing::stall of a cluster that others use at the same time (assumed)
 
 // What a framework does in another way than Megatron-LM.
@@ -201,6 +209,7 @@ struct TimingSymbol {
 };
 constexpr TimingSymbol kSymbols[] = {
     {&Timing::gemm, {"e_g", "gemm_share", ""}},
+    {&Timing::eight_bits, {"e_8", "eight_bits_ratio", ""}},
     {&Timing::tile_fill, {"k_0", "tile_fill", ""}},
     {&Timing::wave_mix, {"w_0", "wave_mix", ""}},
     {&Timing::small_tile, {"e_t", "small_tile_share", ""}},
@@ -271,6 +280,7 @@ static Timing of_architecture(Architecture architecture) {
 Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& plan, AttentionKernel attention) {
     Timing t = of_architecture(machine.architecture);
     if (machine.architecture == Architecture::hopper && attention == AttentionKernel::cudnn) cudnn_on_hopper(t);
+    if (machine.beside_grace && machine.architecture == Architecture::blackwell) t.gemm = kGraceGemm, t.eight_bits = kGraceEightBits;
     if (machine.beside_grace) t.host_experts = kGraceExperts, t.host_linear *= kGraceExperts / kAmpere.host_experts;
     for (const OwnConstant& own : kOwn)
         if (own.holds(machine, plan, attention)) t.*own.constant = own.value;

@@ -152,6 +152,9 @@ inline constexpr Constant kHostCheckpoint{{"c_b", "host_backward", ""}, 3.5};
 inline constexpr Constant kAllToAllShare{{"e_x", "exchange_share", ""}, 0.75};
 inline constexpr Constant kDeepEpShare{{"e_x", "exchange_share", ""}, 0.95};
 inline constexpr Constant kHiddenExchange{{"u_x", "hidden_exchange", ""}, 0.6};
+// Bytes moved per value that is cast to 8 bits to be multiplied: read in 16, written as it lies and, for the weight gradient, transposed;
+// second, where the weights are frozen. (counted: Transformer Engine, pytorch/module/linear.py, rowwise and columnwise usage)
+inline constexpr Constant kCastBytes[] = {{{"i_8", "cast_bytes", "bytes"}, 4}, {{"i_8", "cast_bytes", "bytes"}, 3}};
 // Bytes of a value on its way to an expert, and on its way back; the first in fp8.
 inline constexpr Constant kDispatchedBytes{{"i_x", "dispatched_bytes", "bytes"}, 1.5};
 
@@ -170,7 +173,8 @@ inline constexpr Constant kClearing{{"i_p", "clearing_bytes", "bytes"}, 12};
 // ---- different from machine to machine
 // Each has its unit here and its symbol in constants.cpp.
 struct Timing {
-    double gemm;                      // asymptotic rate of a matrix multiplication over the peak
+    double gemm;                      // asymptotic rate of a matrix multiplication in 16 bits over the peak
+    double eight_bits;                // gemm in 8 bits over gemm in 16
     double tile_fill;                 // K-equivalent of filling and draining a tile's pipeline
     double wave_mix;                  // 0: a partly filled wave of tiles costs a whole one, 1: nothing
     double small_tile;                // rate of 128 x 128 tiles over that of 256 x 128

@@ -55,8 +55,8 @@ class FrozenCost : TimeSymbols<N> {
 
     // Of a frozen matrix there is no gradient, and it may have to be unpacked first.
     [[gnu::noinline]] Passes of_matrix(const Part& matrix, const N& rate, const N& tokens, const N& columns, const N& rows) const {
-        Passes both{T::on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows),
-                    T::on_.gemm(Pass::input, matrix, rate, tokens, rows, columns), N(0.0)};
+        Passes both{T::on_.cast(T::on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows), tokens, rows, true),
+                    T::on_.cast(T::on_.gemm(Pass::input, matrix, rate, tokens, rows, columns), tokens, columns, true), N(0.0)};
         if (!is_packed(p_)) return both;
         const N unpacks = unpacking(columns * rows);
         both.forward = both.forward + unpacks, both.backward = both.backward + unpacks;

@@ -103,13 +103,12 @@ class LayerCost : TimeSymbols<N> {
         if (p_.freezes()) return multiply_frozen(matrix, rate, tokens, columns, rows, gathers_input);
         const N input = on_.gemm(Pass::input, matrix, rate, tokens, rows, columns);
         const N weight = on_.gemm(Pass::weight, matrix, rate, rows, columns, tokens, T::added_gradient_bytes());
-        const Passes passes{in_part(on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows)), in_part(input + weight)};
+        const N part = T::cast_before(matrix, tokens), in = gathers_input ? part : tokens, out = gathers_input ? tokens : part;
+        const Passes passes{in_part(on_.cast(on_.gemm(Pass::forward, matrix, rate, tokens, columns, rows), in, rows)),
+                            in_part(on_.cast(input + weight, out, columns))};
         add(now_.multiply_forward, passes.forward);
         add(now_.multiply_backward, passes.backward);
-        if (gathers_input) {
-            add(hides_input_, in_part(input));
-            add(hides_weight_, in_part(weight));
-        }
+        if (gathers_input) add(hides_input_, in_part(input)), add(hides_weight_, in_part(weight));
         add(parameters_, in_part(columns * rows));
         return passes;
     }

@@ -40,7 +40,7 @@ static Band band_on_gpus(const Model& model, const Plan& plan, const Machine& ma
     if (row.band) return *row.band;
     if (machine.architecture == Architecture::blackwell_ultra) return {0.92, 1.08, "blackwell_ultra", 11};
     if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 34};
-    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.94, 1.15, "hopper_fp8", 26};
+    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.91, 1.11, "hopper_fp8", 26};
     if (plan.zero > Zero::optimizer) return {0.79, 1.3, "sharded", 0};  // assumed: as far as runs with it lie in other frameworks
     if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "ampere", 43};
     return {0.91, 1.1, "hopper", 102};

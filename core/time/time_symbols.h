@@ -27,6 +27,10 @@ class TimeSymbols : protected Symbols<N> {
     }
     // To gather or scatter, in the tensor-parallel group, what flows between layers.
     N tensor_collective() const { return seconds("Z_1", "tensor_collective", on_.collective(2 * M_ * h_, t_)); }
+    // What sequence parallelism gathers is cast before, each token on one GPU, and transposed behind.
+    N cast_before(const Part& matrix, const N& tokens) const {
+        return L::sequence_parallel() && !is_grouped(matrix) ? (tokens + tokens / t_) / 2 : tokens;
+    }
     // GPUs that work on the same tokens.
     [[gnu::noinline]] N grid() const { return this->p_.tensor_columns > 1 ? t_ * L::columns() : t_; }
     // To add up parts of so many bytes along the second axis of a grid.

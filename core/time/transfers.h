@@ -78,7 +78,15 @@ class Cost {
     // C[M x columns] += A[M x K] B[K x columns] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory,
     // whichever is slower. `rate` for large ones, `output_bytes` per element of C; `matrix` names the weights.
     N gemm(Pass pass, const Part& matrix, const N& rate, const N& M, const N& columns, const N& K, double output_bytes = 2) const;
-    N rate() const { return named<N>({"R_g", "gemm_rate", "flop_per_s"}, of(&Timing::gemm) * of(&Machine::peak)); }
+    // What a multiplication reads, and the gradient of what it writes, where they have 16 bits and are multiplied in 8.
+    N cast(const N& seconds, const N& rows, const N& columns, bool frozen = false) const {
+        return machine_.multiplies_in_8_bits ? seconds + of(kCastBytes[frozen ? 1 : 0]) * rows * columns / memory() : seconds;
+    }
+    N rate() const {
+        const N rate = of(&Timing::gemm) * of(&Machine::peak);
+        const bool alike = !machine_.multiplies_in_8_bits || timing_.eight_bits == 1;
+        return named<N>({"R_g", "gemm_rate", "flop_per_s"}, alike ? rate : of(&Timing::eight_bits) * rate);
+    }
     // Of attention and logits, whose numbers have 16 bits whatever the plan's precision.
     N peak_16() const { return of(machine_.multiplies_in_8_bits ? &Machine::peak_16 : &Machine::peak); }
     N rate_16() const {

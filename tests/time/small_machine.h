@@ -27,6 +27,7 @@ inline Machine machine() {
 inline Timing timing() {
     Timing t{};
     t.gemm = 0.5;
+    t.eight_bits = 1;
     t.tile_fill = 16;
     t.wave_mix = 0.25;
     t.small_tile = 0.8;

@@ -48,6 +48,7 @@ Timing paper_fit(const char* gpu) {
     const Json& fit = tests::measured_table("step_time_paper_fit")[gpu];
     const auto get = [&](const char* name) { return fit[name].get<double>(); };
     return {.gemm = get("gemm"),
+            .eight_bits = 1,
             .tile_fill = get("tile_fill"),
             .wave_mix = get("wave_mix"),
             .small_tile = get("small_tile"),
