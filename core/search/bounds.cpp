@@ -86,7 +86,7 @@ LayerTimes StepBound::without_experts(const Model& model, const Plan& p, const M
                           (number(p.context_parallel) * number(p.tensor_parallel));
     const double flop = 2 * tokens * number(model.experts.per_token) * number(model.expert_hidden()) * number(model.experts.ffn) *
                         (model.gated ? 3 : 2) * std::max(1.0, p.expert_imbalance);
-    const double least = flop / (timing.gemm * machine.peak);
+    const double least = flop / Cost<double>(machine, timing).rate();
     const bool further_are_experts = !model.expert_layers.empty() && model.expert_layers.back() != 0;
     if (further_are_experts)
         t.head -= model.multi_token_layers *
