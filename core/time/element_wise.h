@@ -4,6 +4,8 @@
 //   Megatron-Core, core/transformer/moe/experts.py, TEGroupedMLP._apply_bias: the second matrix of experts has a bias that is multiplied
 //   with
 //     the router's probability, added, joined and turned back into 16 bits by single kernels; DeepEP gives probabilities of 32 bits
+//   Megatron-Core, moe/token_dispatcher.py: sort_chunks_by_idxs between permute and unpermute; HybridEP: dispatch_with_permute; NVIDIA
+//     Megatron-Bridge, training/flex_dispatcher_backend.py: which card has which
 //   Megatron-Core, core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl: limits what the gate reads in two copies, beside the
 //     kernel that is fused
 #pragma once
@@ -41,6 +43,7 @@ class ElementWise : TimeSymbols<N> {
         if (value_of(inner) > 0) add(values, activation_values() * inner / t_);
         if (expert && m_.limited_gate && (whole || p_.recomputes(moe_act))) add(values, on_.of(kLimitedGate[kForward]) * routed() / t_);
         if (expert && m_.mlp_bias && whole) add(values, biases(kForward) / t_);
+        if (expert && whole && !single()) add(values, moved() * L::expert_h() / t_);
         if (value_of(values) == 0) return values;
         return seconds(named<N>({"V_r", "element_bytes_again", "bytes", kind}, 2 * M_ * values));
     }
@@ -120,7 +123,7 @@ class ElementWise : TimeSymbols<N> {
         const N activation = activation_values(direction);
         if (!expert) return activation * L::f();
         N values = m_.experts.shared_ffn > 0 && !single() ? activation * (routed() + L::shared_ffn()) : activation * routed();
-        if (single()) values = single_experts(activation, direction);
+        values = single() ? single_experts(activation, direction) : values + moved() * L::expert_h();
         if (m_.limited_gate) values = values + on_.of(kLimitedGate[direction]) * routed();
         if (m_.mlp_bias) values = values + biases(direction);
         return values;
@@ -128,6 +131,13 @@ class ElementWise : TimeSymbols<N> {
     [[gnu::noinline]] N single_experts(const N& activation, Direction direction) const {
         const N values = on_.of(kSingleExperts[direction]) * on_.computed(kRotaryComputes) * (h_ * visits() + routed());
         return m_.experts.shared_ffn > 0 ? values + activation * L::shared_ffn() : values;
+    }
+    // Copies of a token sorted by expert, and back to tokens: read and written, either pass. All-to-all sends them by GPU, and what arrives
+    // is sorted once more. Beside a Grace HybridEP stands for DeepEP, and sorts while it sends.
+    [[gnu::noinline]] N moved() const {
+        const N k = visits();
+        if (p_.expert_parallel == 1) return 2 * k + 2;
+        return fw_.sends_once ? hw_.beside_grace ? N(0.0) : 4 * k : 6 * k + 2;
     }
     N biases(Direction direction) const {
         const bool in_32_bits = fw_.sends_once && p_.expert_parallel > 1;

@@ -308,10 +308,9 @@ class LayerCost : TimeSymbols<N> {
     void hide_exchange() {
         using std::min;
         if (!p_.hides_exchange() || value_of(now_.expert_forward) == 0) return;
-        const auto hidden = [&](const N& exchange, const N& work) { return on_.of(kHiddenExchange) * min(exchange, work); };
-        now_.expert_forward = now_.expert_forward - hidden(now_.expert_forward, total({now_.multiply_forward, now_.attention_forward}));
-        now_.expert_backward =
-            now_.expert_backward - hidden(now_.expert_backward, total({now_.multiply_backward, now_.attention_backward}));
+        const auto hide = [&](N& exchange, const N& work) { exchange = exchange - on_.of(kHiddenExchange) * min(exchange, work); };
+        hide(now_.expert_forward, total({now_.multiply_forward, now_.attention_forward, now_.element_forward}));
+        hide(now_.expert_backward, total({now_.multiply_backward, now_.attention_backward, now_.element_backward}));
     }
 
     // Launched ahead; when a layer is short the CPU becomes the slower of the two. Where it never waits for the GPU, a whole micro-batch is

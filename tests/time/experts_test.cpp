@@ -23,8 +23,8 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     CHECK(layer.routed_backward == near(2 * (10'368 + 6'624 + 24'192 + 13'536) / kH));
     CHECK(layer.multiply_backward == near((16'560 + 12'240 + 30'960 + 20'880 + 2 * (10'368 + 6'624 + 24'192 + 13'536)) / kH));
     CHECK(c.layers().parameters_expert == 2'400 + 1'440 + 2 * 3 * 48 * 24);
-    // element-wise: two experts of 24 values in the place of 80
-    CHECK(layer.element_forward == near(0.9 * 120 * (240 + (360 + 3 * 48) / 2) / kH));
+    // element-wise: two experts of 24 values in the place of 80; two copies of 48 sorted by expert and back, each read and written
+    CHECK(layer.element_forward == near(0.9 * 120 * (240 + (360 + 3 * 48 + 8 * 48) / 2) / kH));
     // an exchange: 2 * 60 * 48 bytes, half of them move, by DeepEP at 0.95 of the link's rate; there and back
     const double one = 1e-3 + 5'760.0 / 2 / (0.95 * 0.5 * 2e6);
     CHECK(layer.expert_forward == near(2 * one));
@@ -49,7 +49,8 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     const LayerTime before = c.layers().expert;
     c.plan.expert_overlap = true, c.plan.pipeline_parallel = 1;
     CHECK(c.layers().expert.expert_forward ==
-          near(before.expert_forward - 0.6 * std::min(before.expert_forward, before.multiply_forward + before.attention_forward)));
+          near(before.expert_forward -
+               0.6 * std::min(before.expert_forward, before.multiply_forward + before.attention_forward + before.element_forward)));
     c.plan.expert_overlap = false, c.plan.pipeline_parallel = 2;
     c = dense();
     c.model.experts = {.count = 4, .per_token = 2, .ffn = 24, .shared_ffn = 16};
@@ -57,7 +58,7 @@ TEST_CASE("by hand: a layer with experts, and its traffic") {
     c.plan.expert_imbalance = 2;  // 120 copies over 4 experts
     // shared experts: widening K 48, C 16, narrowing K 8, C 48: 2*(60*48 + 48*16) + 2*60*16 = 9,216 and 2*(60*8 + 8*48) + 2*60*48 = 7,488
     CHECK(c.layers().expert.multiply_forward == near((16'560 + 12'240 + 4 * (10'368 + 6'624) + 9'216 + 7'488) / kH));
-    CHECK(c.layers().expert.element_forward == near(0.9 * 120 * (240 + (360 + 3 * 64) / 2) / kH));
+    CHECK(c.layers().expert.element_forward == near(0.9 * 120 * (240 + (360 + 3 * 64 + 6 * 48) / 2) / kH));
     CHECK(c.layers().expert.expert_forward == 0);
     const LayerTime all = c.layers().expert;
     c.plan.recompute = Recompute::selective;
@@ -122,12 +123,13 @@ TEST_CASE("by hand: experts with biases, and with limits before the gate") {
     c.model.mlp_bias = true;
     CHECK(c.layers().expert.element_forward == near(plain.element_forward + 0.9 * 60 * (28 * 96 / 2) / kH));
     CHECK(c.layers().expert.element_backward == near(plain.element_backward + 0.9 * 60 * (40 * 96 / 2) / kH));
-    c.plan.expert_dispatch = ExpertDispatch::all_to_all;  // of 16 bits: 12 and 16 bytes
-    CHECK(c.layers().expert.element_forward == near(plain.element_forward + 0.9 * 60 * (12 * 96 / 2) / kH));
-    CHECK(c.layers().expert.element_backward == near(plain.element_backward + 0.9 * 60 * (16 * 96 / 2) / kH));
+    c.plan.expert_dispatch = ExpertDispatch::all_to_all;  // of 16 bits: 12 and 16 bytes; 14 values moved in place of 8
+    const double sorted = 0.9 * 120 * (6 * 48 / 2) / kH;
+    CHECK(c.layers().expert.element_forward == near(plain.element_forward + sorted + 0.9 * 60 * (12 * 96 / 2) / kH));
+    CHECK(c.layers().expert.element_backward == near(plain.element_backward + sorted + 0.9 * 60 * (16 * 96 / 2) / kH));
     CHECK(c.layers().dense.element_forward == dense_layer.element_forward);
-    c.plan.expert_dispatch = ExpertDispatch::automatic, c.plan.expert_parallel = 1;  // nothing is sent
-    CHECK(c.layers().expert.element_forward == near(plain.element_forward + 0.9 * 60 * (12 * 96 / 2) / kH));
+    c.plan.expert_dispatch = ExpertDispatch::automatic, c.plan.expert_parallel = 1;  // nothing is sent: 6 values moved
+    CHECK(c.layers().expert.element_forward == near(plain.element_forward - sorted / 3 + 0.9 * 60 * (12 * 96 / 2) / kH));
     c.plan.recompute = Recompute::selective;
     c.plan.recompute_modules = moe;
     const double with = c.layers().expert.recomputed;

@@ -62,7 +62,7 @@ TEST_CASE("by hand: what stands beside the matrices of layers of one part") {
     // 76 that a state space's first matrix writes, in half of them; 3 for each of the 80 of a feed-forward part, in a third
     const double norms = whole.element_forward / (0.9 * 120 / kH) - (360 + 3 * 80) / 2.0;
     CHECK(part.element_forward == near(0.9 * 120 * (norms / 2 + (360 / 6.0 + 4.5 * 76 / 2 + 3 * 80 / 3.0) / 2) / kH));
-    CHECK(parts_routed().layers().expert.element_forward == near(0.9 * 120 * (norms / 2 + 3 * 48 / 2.0) / kH));
+    CHECK(parts_routed().layers().expert.element_forward == near(0.9 * 120 * (norms / 2 + (3 + 8) * 48 / 2.0) / kH));
     // two exchanges of a tensor-parallel group, in place of four
     CHECK(part.tensor_forward == near(whole.tensor_forward / 2));
     CHECK(parts_routed().layers().expert.tensor_forward == near(whole.tensor_forward / 2));
@@ -106,7 +106,7 @@ TEST_CASE("by hand: what layers of one part compute again") {
           near((feed_forward_seconds() + 0.9 * 120 * (3 * 80 / 2) / kH + kept.tensor_forward) / 3));
     // a layer of experts is nothing else
     CHECK(again(parts_routed(), moe).expert.recomputed ==
-          near(routed.routed_forward + 0.9 * 120 * (3 * 48 / 2) / kH + routed.expert_forward + routed.tensor_forward));
+          near(routed.routed_forward + 0.9 * 120 * (11 * 48 / 2) / kH + routed.expert_forward + routed.tensor_forward));
     CHECK(again(parts_routed(), moe).dense.recomputed == 0);
     // the one norm of a layer of experts; a mixer's is joined to its first matrix
     CHECK(again(parts_routed(), layernorm).expert.recomputed == near(0.9 * 2 * 60 * (2 * 48 / 2) / kH));
