@@ -140,7 +140,7 @@ inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.fre
 // leaves it out where FSDP or DeepSpeed share weights out (pull request 1416).
 inline bool frozen_in_32_bits(const Plan& p) {
     return p.frozen_in_fp32 && row_of(p.framework).autocast && p.freezes() && p.frozen_weights != FrozenWeights::bf16 &&
-           p.zero == Zero::none;
+           (p.zero == Zero::none || p.gpus == 1);
 }
 inline double flow_bytes(const Plan& p) { return casts_weights(p) || frozen_in_32_bits(p) ? 4 : 2; }  // of a value between layers
 

@@ -201,6 +201,9 @@ TEST_CASE("PEFT by hand: beside 4 bits all else in 32, and so what flows between
     CHECK(c(Item::head) == 4 * hidden + 12 * logits + 2 * kWords);     // and a copy of the head's weights in 16
     c.plan.recompute = Recompute::full;
     CHECK(c(Item::checkpoints) == 6 * 4 * hidden);
+    c.plan.zero = Zero::weights;  // one GPU alone shares nothing out
+    CHECK(c(Item::checkpoints) == 6 * 4 * hidden);
+    c.plan.zero = Zero::none;
     c.model.vocabulary = 1, c.model.ffn = 160;
     // gradients of gate, up and their product, which nothing has kept; of the layer's output and input
     CHECK(c(Item::first_backward) == 4 * 60 * 3 * 160 + 2 * 4 * hidden);
