@@ -1,6 +1,7 @@
 #include "api.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "answer/alternatives.h"
 #include "answer/compare.h"
@@ -48,18 +49,24 @@ static std::string answered(std::string_view request, std::size_t most_bytes, Js
 }
 
 // ---- catalog
-// With which frameworks the search never tries ZeRO-2 and 3, left out or not, and which has them beside its own (search/candidates.cpp).
+// With which frameworks the search never tries ZeRO-2 and 3, left out or not, and which alone has what may be let in
+// (search/candidates.cpp).
 static void tell_untried(Json& fields) {
-    Json fsdp;
+    Json fsdp, copies;
     for (Json& field : fields)
         for (std::size_t i = 0; field["key"] == "framework" && i < kFrameworkKinds; ++i) {
+            if (kFrameworkRows[i].shard_copies == Proposed::always) copies = kFrameworkRows[i].id;
             if (kFrameworkRows[i].has_megatron_fsdp)
                 fsdp = kFrameworkRows[i].id;
             else if (kFrameworkRows[i].deepest_zero == Zero::optimizer)
                 field["choices"][i]["untried"] = "sharding";
         }
     for (Json& field : fields)
-        if (field["key"] == "leave_out") field["choices"].back()["framework"] = fsdp;
+        if (field["key"] == "leave_out") {
+            Json& choices = field["choices"];
+            choices[std::countr_zero(std::uint32_t{without_megatron_fsdp})]["framework"] = fsdp;
+            choices[std::countr_zero(std::uint32_t{without_shard_copies})]["framework"] = copies;
+        }
 }
 std::string catalog(bool sources) {
     const Catalog& c = fourfold::catalog();

@@ -7,6 +7,7 @@
 #include "search/scorer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace fourfold {
@@ -184,11 +185,18 @@ void propose_states(Proposals& propose, const Model& model, const Plan& plan, bo
         });
     }
     Plan sharded = plan;
-    sharded.zero = Zero::weights;
-    if (row.habits.fully_shard && expert_padding(model, sharded) > 1)
+    sharded.zero = Zero::weights, sharded.shard_replicas = 1;
+    const double padding = expert_padding(model, sharded);
+    const auto copies = static_cast<std::int64_t>(std::ceil(padding));
+    if (row.shard_copies != Proposed::never && plan.shards_gradients() && plan.shard_replicas == 1 && padding > 1 &&
+        plan.data_parallel() % copies == 0)
+        propose.add(Text("change.shard_replicas").with("value", copies), "touches.shard_replicas",
+                    [&](Plan& p) { close(p, open_shard_replicas).shard_replicas = copies; });
+    if (row.habits.fully_shard && padding > 1)
         propose.add("change.flat_shards", "touches.flat_shards",
                     [](Plan& p) { p.fully_shard = Habit::off, p.sync_each_micro_batch = Habit::on; });
-    if (plan.shard_replicas > 1) propose.add("change.one_copy_of_shards", "touches.data_traffic", [](Plan& p) { p.shard_replicas = 1; });
+    if (plan.shard_replicas > 1)
+        propose.add("change.one_copy_of_shards", "touches.data_traffic", [](Plan& p) { close(p, open_shard_replicas).shard_replicas = 1; });
     if (plan.gradients_in_fp32)
         propose.add("change.gradients_16_bit", "touches.gradient_digits", [](Plan& p) { p.gradients_in_fp32 = false; });
     if (plan.moments == Moments::fp32)

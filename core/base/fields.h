@@ -155,13 +155,16 @@ constexpr double kAutoNumber = -1;
 //   integer(field, value, range, allow_auto)   number(field, value, bounds, allow_auto)   boolean(field, value)
 //   choice(field, value as index, choices)     set(field, value as bits, choices): a text of ids, "core_attn,mlp"
 //   notation(field, struct, choices): a text that set_notation(struct, text, problems) reads and notation_of(struct) writes
-// A boolean, a choice, a set or a number whose values all mean something has a bit of its own in a mask where it may be "auto":
+// A boolean, a choice, a set or a number whose values are not "auto" in any case has a bit of its own in a mask where it may be "auto":
 // boolean(field, value, mask, bit), choice(field, value, choices, mask, bit), set(...), number(field, value, bounds, mask, bit). While the
 // bit is set the value is the core's to choose.
 class FieldReader {
  public:
     FieldReader(const Json& object, Problems& problems) : object_(object), problems_(problems) {}
     void integer(const Field& field, std::int64_t& value, Range range, bool allow_auto = false);
+    void integer(const Field& field, std::int64_t& value, Range range, std::uint32_t& open, std::uint32_t bit) {
+        if (!is_auto(field, open, bit)) integer(field, value, range);
+    }
     void number(const Field& field, double& value, Bounds bounds, bool allow_auto = false);
     void number(const Field& field, double& value, Bounds bounds, std::uint32_t& open, std::uint32_t bit) {
         if (!is_auto(field, open, bit)) number(field, value, bounds);
@@ -216,6 +219,9 @@ class FieldWriter {
         else
             object_[std::string(field.key)] = value;
     }
+    void integer(const Field& field, std::int64_t value, Range, std::uint32_t open, std::uint32_t bit) {
+        object_[std::string(field.key)] = (open & bit) != 0 ? Json("auto") : Json(value);
+    }
     void number(const Field& field, double value, Bounds, bool allow_auto = false) {
         object_[std::string(field.key)] = allow_auto && value == kAutoNumber ? Json("auto") : Json(value);
     }
@@ -255,6 +261,10 @@ class FieldWriter {
 class FieldDescriber {
  public:
     void integer(const Field& field, std::int64_t initial, Range range, bool allow_auto = false);
+    void integer(const Field& field, std::int64_t initial, Range range, std::uint32_t open, std::uint32_t bit) {
+        integer(field, initial, range);
+        allow_auto(open, bit);
+    }
     void number(const Field& field, double initial, Bounds bounds, bool allow_auto = false);
     void number(const Field& field, double initial, Bounds bounds, std::uint32_t open, std::uint32_t bit) {
         number(field, initial, bounds);

@@ -257,7 +257,8 @@ constexpr OpenField kFields[] = {{"schedule", open_schedule},
                                  {"moments", open_moments},
                                  {"sequence_parallel", open_sequence_parallel},
                                  {"activation_offload", open_activation_offload},
-                                 {"expert_overlap", open_expert_overlap}};
+                                 {"expert_overlap", open_expert_overlap},
+                                 {"shard_replicas", open_shard_replicas}};
 
 }  // namespace
 

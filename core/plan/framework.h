@@ -83,6 +83,7 @@ struct FrameworkRow {
     ScheduleLibrary library = kMegatronCore;                   // whose schedules it has
     bool splits_models = true;                                 // in pipelines, TP, CP and EP; otherwise no search proposes them
     Proposed rings = Proposed::always;                         // context parallelism of that kind
+    Proposed shard_copies = Proposed::never;                   // of what ZeRO shares out, each among fewer GPUs (HSDP); always: if let in
     bool syncs_to_fit = false;                                 // sends gradients after each micro-batch where nothing else fits
     bool shards_in_pipelines = false;                          // gradients and weights; otherwise no search proposes it
     Split split = Split::equal;                                // how it shares out layers where nothing is said

@@ -112,6 +112,7 @@ void close_options(Plan& plan) {
     if ((plan.open & open_activation_offload) != 0) plan.activation_offload = closed.activation_offload;
     if ((plan.open & open_sequence_parallel) != 0) plan.sequence_parallel = closed.sequence_parallel;
     if ((plan.open & open_expert_overlap) != 0) plan.expert_overlap = closed.expert_overlap;
+    if ((plan.open & open_shard_replicas) != 0) plan.shard_replicas = closed.shard_replicas;
     plan.open &= open_pipeline_overlap;
     for (std::int64_t Plan::*number : {&Plan::virtual_stages, &Plan::expert_tensor_parallel, &Plan::recompute_layers})
         if (plan.*number == kAuto) plan.*number = 1;

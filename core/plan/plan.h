@@ -82,7 +82,8 @@ enum Open : std::uint32_t {
     open_recompute_modules = 128,
     open_expert_overlap = 256,
     open_pipeline_overlap = 512,
-    open_everything = 1023
+    open_shard_replicas = 1024,
+    open_everything = 2047
 };
 
 // Every whole number that may be "auto" may be kAuto, and every other field may have its bit set in `open`, until search.h has chosen it.
@@ -289,7 +290,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.boolean({"count_embedding_as_layer|embl"}, p.count_embedding_as_layer);
     v.boolean({"count_loss_as_layer|lossl"}, p.count_loss_as_layer);
     v.choice({"zero|zero"}, p.zero, kZeroChoices, p.open, open_zero);
-    v.integer({"shard_replicas|hsdp|copies"}, p.shard_replicas, {1, 1'048'576});
+    v.integer({"shard_replicas|hsdp|copies"}, p.shard_replicas, {1, 1'048'576}, p.open, open_shard_replicas);
     v.choice({"recompute|rc"}, p.recompute, kRecomputeChoices, p.open, open_recompute);
     v.set({"recompute_modules|rcm"}, p.recompute_modules, kModuleChoices, p.open, open_recompute_modules);
     v.integer({"recompute_layers|rcl|layers"}, p.recompute_layers, {1, 2'000}, true);

@@ -210,7 +210,8 @@ struct FieldFinder {
     std::string_view key;
     std::int64_t* value = nullptr;
     Range range{};
-    void integer(const Field& field, std::int64_t& found, Range allowed, bool = false) {
+    template <class... Any>
+    void integer(const Field& field, std::int64_t& found, Range allowed, Any&&...) {
         if (field.key == key) value = &found, range = allowed;
     }
     template <class... Any>

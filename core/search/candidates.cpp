@@ -8,8 +8,8 @@
 namespace fourfold {
 
 static constexpr Choice kLeftOut[] = {
-    {"interleaving"},  {"zero_bubble"},  {"recompute"},          {"sharding"},
-    {"uneven_layers"}, {"small_states"}, {"activation_offload"}, {"megatron_fsdp"},
+    {"interleaving"}, {"zero_bubble"},        {"recompute"},     {"sharding"},     {"uneven_layers"},
+    {"small_states"}, {"activation_offload"}, {"megatron_fsdp"}, {"shard_copies"},
 };
 const std::span<const Choice> kLeftOutChoices = kLeftOut;
 
@@ -105,6 +105,37 @@ static bool fits_in_one_piece(const SearchSpace& space) {
     if (row.rings == Proposed::if_nothing_else_fits && !is_all_to_all && fits_in_one_piece(space)) return 1;
     return std::min(p.gpus, kMostContext);
 }
+// Copies of shards need more memory, but where the experts of a layer are one tensor: there no share is smaller than one expert (shares.h),
+// and what is gathered grows with the GPUs. They are hardly ever faster: gathered in fewer nodes, but reduced twice.
+bool may_choose_copies(const SearchSpace& space) {
+    const Plan& plan = space.plan;
+    const Proposed when = row_of(plan.framework).shard_copies;
+    return (plan.open & open_shard_replicas) != 0 && (plan.open & open_zero) != 0 &&
+           (when == Proposed::if_nothing_else_fits ||
+            (when == Proposed::always && (space.exploration.left_out & without_shard_copies) == 0));
+}
+[[gnu::noinline]] static std::vector<std::int64_t> copies_of(const SearchSpace& space) {
+    Plan plain = space.plan;
+    const bool is_set = (plain.open & open_shard_replicas) == 0;
+    if (!may_choose_copies(space)) return {is_set ? plain.shard_replicas : 1};
+    plain.open &= ~open_shard_replicas, plain.shard_replicas = 1;
+    const FrameworkRow& row = row_of(plain.framework);
+    if (plain.context_parallel == kAuto && row.rings == Proposed::if_nothing_else_fits) plain.context_parallel = 1;
+    const bool only_to_fit = row.shard_copies == Proposed::if_nothing_else_fits;
+    if (only_to_fit && has_plan({space.model, plain, space.gpu, space.method, space.cluster, space.exploration})) return {1};
+    return divisors(kAuto, plain.gpus, std::max<std::int64_t>(plain.gpus / 2, 1));
+}
+// Whether every copy has as many GPUs of each part of a sequence, and these share something out; and whether it holds all experts
+// (torchtitan, distributed/parallel_dims.py).
+static bool copies_divide(const Plan& p) {
+    return p.data_parallel() % p.shard_replicas == 0 && p.data_parallel() * p.context_parallel > p.shard_replicas;
+}
+static bool copies_hold_experts(const Model& m, const Plan& p) {
+    return m.experts.count == 0 || p.gpus / (p.expert_parallel * p.expert_tensor_parallel * p.pipeline_parallel) % p.shard_replicas == 0;
+}
+bool Candidates::take(const Model& m, const Plan& p) const {
+    return !is_copied(p) || (p.shards_optimizer() && copies_divide(p) && copies_hold_experts(m, p));
+}
 static MostTried most_but_context(const Model& m, const Plan& p) {
     const std::int64_t ranks = row_of(p.framework).splits_models ? p.gpus : 1;  // of a split model
     return {.tensor = std::min(p.gpus_per_node, ranks),
@@ -145,6 +176,7 @@ Candidates candidates(const SearchSpace& space) {
         for (const Zero deeper : {Zero::gradients, Zero::weights})
             if (!muon && deeper <= deepest_tried(p.framework, space.exploration.left_out)) all.zero.push_back(deeper);
     }
+    all.copies = copies_of(space);
     all.zero_in_pipelines = all.zero;
     if ((p.open & open_zero) != 0 && !row_of(p.framework).shards_in_pipelines)
         std::erase_if(all.zero_in_pipelines, [](Zero zero) { return zero == Zero::gradients || zero == Zero::weights; });
@@ -182,6 +214,7 @@ bool may_choose_overlap(const SearchSpace& space) {
 
 std::uint32_t without_choice(const SearchSpace& space) {
     return (may_choose_modules(space) ? 0U : std::uint32_t{open_recompute_modules}) |
+           (may_choose_copies(space) ? 0U : std::uint32_t{open_shard_replicas}) |
            (may_choose_overlap(space) ? 0U : std::uint32_t{open_expert_overlap});
 }
 
@@ -221,17 +254,18 @@ class Counter {
 
     SearchCounts run() {
         const std::int64_t per_split = size(all_.forms) * size(all_.micro_batch);
-        for (const std::int64_t slices : all_.slices) {
-            plan_.token_slices = slices;
-            count_tensor(per_split);
-        }
+        for (const std::int64_t copies : all_.copies)
+            for (const std::int64_t slices : all_.slices) {
+                plan_.shard_replicas = copies, plan_.token_slices = slices;
+                count_tensor(per_split);
+            }
         return counts_;
     }
 
  private:
     void count_tensor(std::int64_t per_split) {
         std::int64_t pipelines = 0;  // with each ZeRO
-        for (const std::int64_t p : all_.pipeline) pipelines += size(all_.zeros(p));
+        for (const std::int64_t p : all_.pipeline) pipelines += zeros(p);
         for (const std::int64_t t : all_.tensor) {
             plan_.tensor_parallel = t;
             expert_tensor_ = expert_tensor_values(all_, space_.model, t);
@@ -242,9 +276,14 @@ class Counter {
             if (!check_tensor_rules(space_.model, plan_, rejecting(counts_.rejected, below))) continue;
             for (const std::int64_t p : all_.pipeline) {
                 plan_.pipeline_parallel = p;
-                count_pipeline(per_split * size(all_.zeros(p)), size(all_.zeros(p)));
+                count_pipeline(per_split * zeros(p), zeros(p));
             }
         }
+    }
+    // Without ZeRO there are no shards to copy.
+    std::int64_t zeros(std::int64_t pipeline_parallel) const {
+        const std::vector<Zero>& list = all_.zeros(pipeline_parallel);
+        return size(list) - (all_.is_copied(plan_) ? std::count(list.begin(), list.end(), Zero::none) : 0);
     }
     void count_pipeline(std::int64_t per_split, std::int64_t zeros) {
         std::int64_t expert_ways = 0;
@@ -253,15 +292,18 @@ class Counter {
             for (const std::int64_t et : expert_tensor_) {
                 plan_.expert_parallel = e;
                 plan_.expert_tensor_parallel = et;
-                expert_ways +=
-                    check_expert_rules(space_.model, plan_, rejecting(counts_.rejected, sequences_ * size(all_.context) * per_split));
+                const auto require = rejecting(counts_.rejected, sequences_ * size(all_.context) * per_split);
+                expert_ways += check_expert_rules(space_.model, plan_, require) &&
+                               require(Rule::replicas_divide, !all_.is_copied(plan_) || copies_hold_experts(space_.model, plan_));
             }
         if (expert_ways == 0) return;
         for (std::int64_t way = 0; way < sequences_ * size(all_.context); ++way) {
             const std::int64_t c = all_.context[static_cast<std::size_t>(way / sequences_)];
             plan_.context_parallel = c;
             plan_.sequence_parallel = all_.sequence_parallel[static_cast<std::size_t>(way % sequences_)] != 0;
-            if (!check_split_rules(space_.model, plan_, rejecting(counts_.rejected, expert_ways * per_split))) continue;
+            const auto require = rejecting(counts_.rejected, expert_ways * per_split);
+            if (!check_split_rules(space_.model, plan_, require)) continue;
+            if (!require(Rule::replicas_divide, !all_.is_copied(plan_) || copies_divide(plan_))) continue;
             const InnerCounts inner = count_inner();
             counts_.legal += inner.legal * expert_ways * zeros;
             for (std::size_t i = 0; i < inner.rejected.size(); ++i) counts_.rejected[i] += inner.rejected[i] * expert_ways * zeros;

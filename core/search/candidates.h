@@ -21,7 +21,8 @@ enum LeftOut : std::uint32_t {
     without_uneven_layers = 16,
     without_small_states = 32,
     without_activation_offload = 64,
-    without_megatron_fsdp = 128
+    without_megatron_fsdp = 128,
+    without_shard_copies = 256
 };
 extern const std::span<const Choice> kLeftOutChoices;
 // Whether a framework has a schedule that "zero_bubble" lets in.
@@ -30,7 +31,8 @@ bool has_zero_bubble(FrameworkKind framework);
 Zero deepest_tried(FrameworkKind framework, std::uint32_t left_out);
 
 struct Exploration {
-    std::uint32_t left_out = without_zero_bubble | without_small_states | without_activation_offload | without_megatron_fsdp;
+    std::uint32_t left_out =
+        without_zero_bubble | without_small_states | without_activation_offload | without_megatron_fsdp | without_shard_copies;
     double risk = 0.05;  // of running out of memory that a plan may bear
 };
 template <class AnyExploration, class Visitor>
@@ -62,13 +64,27 @@ struct PipelineForm {
 
 // TP within a node, token slices (where they are open) 1, 2, 4, 8, 16, CP and micro-batch whatever divides sequence and batch, PP up to the
 // layers, chunks per GPU up to 32. Recomputation, activations on the host and 16-bit states are no lists: a plan takes as little of them as
-// it needs to fit (search.h).
+// it needs to fit (search.h). Copies of shards, let in or where nothing else fits: what divides the GPUs.
 struct Candidates {
     std::vector<std::int64_t> tensor, expert, context, pipeline, micro_batch, slices;
     std::int64_t expert_tensor = kAuto;  // left open: 1, and TP, which is Megatron's default
     std::vector<PipelineForm> forms;
     std::vector<Zero> zero, zero_in_pipelines;
     const std::vector<Zero>& zeros(std::int64_t pipeline_parallel) const { return pipeline_parallel == 1 ? zero : zero_in_pipelines; }
+    std::vector<std::int64_t> copies;  // of what ZeRO shares out
+    bool is_copied(const Plan& plan) const { return copies.size() > 1 && plan.shard_replicas > 1; }
+    // Whether the plan, with all its degrees, can have as many copies of its shards; where they are set the rules say so.
+    bool take(const Model& model, const Plan& plan) const;
+    // Whether `visit()` says so of the plan with some ZeRO and number of copies of its shards.
+    template <class Visit>
+    bool any_sharing(const Model& model, Plan& plan, Visit&& visit) const {
+        for (const std::int64_t number : copies)
+            for (const Zero one : zeros(plan.pipeline_parallel)) {
+                plan.shard_replicas = number, plan.zero = one;
+                if (take(model, plan) && visit()) return true;
+            }
+        return false;
+    }
     std::vector<std::uint8_t> sequence_parallel;  // without tensor parallelism the first alone: it has no effect there
 };
 Candidates candidates(const SearchSpace& space);
@@ -97,6 +113,9 @@ bool may_choose_modules(const SearchSpace& space);
 std::uint32_t without_choice(const SearchSpace& space);
 // Whether it is open if tokens on their way to experts travel beneath the work of another micro-batch, and some plan has that.
 bool may_choose_overlap(const SearchSpace& space);
+// Whether it is open how many copies of its shards ZeRO keeps, and the framework has a choice. Where ZeRO itself is set, they are not asked
+// for: one copy is what such a plan has always meant.
+bool may_choose_copies(const SearchSpace& space);
 // Expert tensor parallelism beside so much tensor parallelism.
 std::vector<std::int64_t> expert_tensor_values(const Candidates& all, const Model& model, std::int64_t tensor_parallel);
 // Writes one candidate into a plan. `balanced` layouts are still to be made.

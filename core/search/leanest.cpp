@@ -35,10 +35,7 @@ class Smallest {
             set_form(plan, form);
             if (!is_legal_pipeline(space_.model, plan) || !lay_out(space_.model, plan, form, scorer_.layers(plan))) continue;
             before = &form;
-            for (const Zero zero : all_.zeros(plan.pipeline_parallel)) {
-                plan.zero = zero;
-                if (!visit(plan, scorer_)) return false;
-            }
+            if (all_.any_sharing(space_.model, plan, [&] { return !visit(plan, scorer_); })) return false;
         }
         plan.layout = base_.layout;
         return true;

@@ -90,7 +90,7 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
     ModuleSets tried;
     if (recomputes || savings_.chooses_modules()) tried = savings_.modules_to_try();
     const std::size_t parts = 2 + tried.size();
-    for (const Zero zero : all_.zeros(plan.pipeline_parallel))
+    return all_.any_sharing(space_.model, plan, [&] {
         // the leanest, none or as it is set, parts alone, single operations
         for (std::size_t way = 0; way < parts + (savings_.recomputes_operations() ? 1 : 0); ++way) {
             const bool in_parts = way >= 2 && way < parts;
@@ -98,7 +98,7 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
                                         : way == 1 ? base_.recompute
                                         : in_parts ? Recompute::selective
                                                    : Recompute::operations;
-            plan.zero = zero, plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;
+            plan.recompute = recompute, plan.recompute_layers = base_.recompute_layers;
             plan.recompute_modules = in_parts ? tried.begin()[way - 2] : base_.recompute_modules;
             if (recompute == Recompute::block && space_.plan.recompute_layers == kAuto) return true;
             if (mean_stage) {
@@ -112,7 +112,8 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
             if (may_be_moved ? savings_.fits_moved(plan, form, times) : scorer_.fits(plan)) return true;
             if (recompute == Recompute::full && recomputes && savings_.fits_as_block(plan)) return true;
         }
-    return false;
+        return false;
+    });
 }
 
 // Whether the mean stage would fit, with one layer of the kind that needs less at work: on the fullest of the stages that hold layers lies

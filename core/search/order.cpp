@@ -15,7 +15,7 @@ auto exposure(const Estimated& e) {
     const Plan& p = e.plan;
     const bool uneven = p.layout != nullptr || p.split != Split::equal || has_uneven_ends(p);
     return std::make_tuple(p.context_parallel, p.recompute, p.activation_offload, p.token_slices, p.model_parallel(), p.virtual_stages,
-                           uneven, !p.sequence_parallel, p.moments, p.zero, e.seconds);
+                           uneven, !p.sequence_parallel, p.moments, p.shard_replicas, p.zero, e.seconds);
 }
 auto fields(const Plan& p) {
     return std::make_tuple(p.tensor_parallel, p.pipeline_parallel, p.micro_batch, p.expert_parallel, p.expert_tensor_parallel, p.schedule,

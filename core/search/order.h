@@ -23,8 +23,8 @@ struct Ranked {
 
 // Sorts into groups: a group begins with the fastest plan that is in none yet, and takes all within kTieWidth of it (tie.h). Within a group
 //   1. fewest context ranks, whose rings vary most       2. the least recomputation
-//   3. the smallest split: TP·CP·PP, then chunks         4. equal layers before uneven ones, sequence parallelism, wide states, less
-//   sharding
+//   3. the smallest split: TP·CP·PP, then chunks         4. equal layers before uneven ones, sequence parallelism, wide states, one copy of
+//   the shards, less sharding
 //   5. the faster, and at last the fields one by one, so that the order never depends on how plans were found
 // Traffic between nodes is in the time. Asked for before the split, it prefers wider tensor parallelism, whose plans were slower when they
 // were measured: on the paper's jobs the first choice then costs 1.4 % instead of 0.3 % (tests/evidence).

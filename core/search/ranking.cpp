@@ -29,6 +29,7 @@ void append(Json& columns, const Estimated& one) {
     columns["recompute_modules"].push_back(set_text(p.recompute_modules, kModuleChoices));
     columns["recompute_layers"].push_back(p.recompute_layers);
     columns["zero"].push_back(kZeroChoices[static_cast<std::size_t>(p.zero)].id);
+    columns["shard_replicas"].push_back(p.shard_replicas);
     columns["moments"].push_back(kMomentsChoices[static_cast<std::size_t>(p.moments)].id);
     columns["sequence_parallel"].push_back(p.sequence_parallel);
     columns["activation_offload"].push_back(p.activation_offload);

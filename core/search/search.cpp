@@ -184,15 +184,27 @@ class Search {
             set_form(plan, form);
             legal += is_legal_pipeline(space_.model, plan);
         }
-        return legal * static_cast<std::int64_t>(all_.zeros(plan.pipeline_parallel).size());
+        std::int64_t ways = 0;
+        all_.any_sharing(space_.model, plan, [&] {
+            ++ways;
+            return false;
+        });
+        return legal * ways;
     }
     void look_at_pipelines(Plan& plan, const Exchanges& exchanges) {
+        for (const std::int64_t copies : all_.copies) {
+            plan.shard_replicas = copies;
+            look_at_forms(plan, exchanges);
+        }
+    }
+    void look_at_forms(Plan& plan, const Exchanges& exchanges) {
         again_.fill(kNotAsked), once_.fill(kNotAsked);
         for (const PipelineForm& form : all_.forms) {
             set_form(plan, form);
             if (is_enough() || !is_legal_pipeline(space_.model, plan)) continue;
             for (const Zero zero : all_.zeros(plan.pipeline_parallel)) {
                 plan.zero = zero;
+                if (!all_.take(space_.model, plan)) continue;
                 best_ = {};
                 look_at_ways_to_send(plan, form, exchanges);
                 count_best();
@@ -301,7 +313,7 @@ class Search {
     Savings savings_;
     NeverFits never_fits_;
     static constexpr double kNotAsked = -1;
-    std::array<double, 4> again_{};  // layers_again() of the pipeline at hand, for every ZeRO
+    std::array<double, 4> again_{};  // layers_again() of the pipeline and the copies at hand, for every ZeRO
     std::array<double, 8> once_{};   // once_per_step() of the same, for every ZeRO with one direction and with both
     Best best_;                      // of the ways to send tokens, of one candidate
     std::vector<Estimated> found_;

@@ -117,8 +117,9 @@ TEST_CASE("the catalogue tells with which frameworks no search tries ZeRO-2 and 
     for (const Json& field : catalog["fields"])
         for (const Json& choice : field.value("choices", Json::array())) {
             if (choice.value("untried", "") == "sharding") untried += choice["id"].get<std::string>() + " ";
-            if (choice.contains("framework")) single += choice["id"].get<std::string>() + " " + choice["framework"].get<std::string>();
+            if (choice.contains("framework"))
+                single += choice["id"].get<std::string>() + " " + choice["framework"].get<std::string>() + " ";
         }
     CHECK(untried == "megatron-2024 nanotron hai-llm ");
-    CHECK(single == "megatron_fsdp megatron-2025");
+    CHECK(single == "megatron_fsdp megatron-2025 shard_copies pytorch ");
 }

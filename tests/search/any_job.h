@@ -43,7 +43,7 @@ inline AnyJob any_job(Random& random) {
     p.framework =
         random.one_of({FrameworkKind::megatron_2025, FrameworkKind::megatron_2025, FrameworkKind::megatron_2024, FrameworkKind::pytorch});
     job.gpu.memory_bytes = 1024.0 * 1024 * 1024 * random.one_of<double>({2, 4, 8, 16, 24, 40, 80});
-    job.exploration.left_out = random.coin() ? Exploration{}.left_out : static_cast<std::uint32_t>(random.from(0, 127));
+    job.exploration.left_out = random.coin() ? Exploration{}.left_out : static_cast<std::uint32_t>(random.from(0, 511));
     job.exploration.risk = random.one_of<double>({0.02, 0.05, 0.3});
     if (random.from(0, 7) == 0) job.method = Method::fujii2024;
     if (random.from(0, 3) == 0) p.tensor_parallel = random.one_of<std::int64_t>({1, 2, 4});

@@ -208,6 +208,7 @@ export type ChosenKey =
     | 'recompute_modules'
     | 'recompute_layers'
     | 'zero'
+    | 'shard_replicas'
     | 'moments'
     | 'sequence_parallel'
     | 'activation_offload'

@@ -16,6 +16,7 @@ export const RANKED_KEYS = [
     'recompute_modules',
     'recompute_layers',
     'zero',
+    'shard_replicas',
     'moments',
     'sequence_parallel',
     'activation_offload',

@@ -139,8 +139,8 @@ describe('links of version 1 in a page that chooses more', () => {
             false,
         ],
         ['?v=1&vary=', { leave_out: leaveOut.join(',') }, true],
-        ['?v=1&vary=schedule&without=recompute', { leave_out: 'recompute,megatron_fsdp' }, true],
-        ['?v=2&without=', { leave_out: 'megatron_fsdp' }, false],
+        ['?v=1&vary=schedule&without=recompute', { leave_out: 'recompute,megatron_fsdp,shard_copies' }, true],
+        ['?v=2&without=', { leave_out: 'megatron_fsdp,shard_copies' }, false],
         ['?v=2&left_out=', { leave_out: '' }, false],
     ];
     test.each(links)('%s', (link, changed, widened) => {

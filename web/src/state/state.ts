@@ -146,9 +146,9 @@ const PLAN_BESIDES: readonly FieldKey[] = [
 ];
 // Version 1 named what the list of plans tried ("vary"), version 2 names what the search leaves out ("without").
 const VARY = 'vary';
-// Older links name what is left out so. Their searches did not know this choice.
+// Older links name what is left out so. Their searches did not know these choices.
 const WITHOUT = 'without';
-const SINCE_WITHOUT = 'megatron_fsdp';
+const SINCE_WITHOUT = 'megatron_fsdp,shard_copies';
 const VARIED: Record<string, string> = {
     virtual_stages: 'interleaving',
     schedule: 'zero_bubble',
