@@ -24,8 +24,7 @@ struct DataLeg {
         double all = fixed;
         for (const Flow& flow : flows) all += flow.across * x > flow.inside ? flow.across * x : flow.inside;
         const double hidden = all < hides ? all : hides;
-        const double left = all - hidden + exposed * hidden + extra * all;
-        return times * (left < all ? left : all);
+        return times * (all - hidden + exposed * hidden + extra * all);
     }
 };
 
