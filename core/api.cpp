@@ -14,7 +14,7 @@
 #include "formats/find_models.h"
 #include "formats/formats.h"
 #include "formats/import_plan.h"
-#include "formats/printed_answer.h"
+#include "formats/printed/answer.h"
 #include "job/job.h"
 #include "links/read.h"
 #include "model/catalog.h"

@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "base/text.h"
 #include "formats/document_settings.h"
-#include "formats/read_jobs.h"
+#include "formats/read/jobs.h"
 
 namespace fourfold {
 

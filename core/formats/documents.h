@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "formats/entries.h"
-#include "formats/shell.h"
+#include "formats/shell/shell.h"
 
 namespace fourfold {
 

@@ -10,7 +10,7 @@
 #include "base/edit_distance.h"
 #include "base/text.h"
 #include "formats/near_keys.h"
-#include "formats/shell.h"
+#include "formats/shell/shell.h"
 
 namespace fourfold {
 

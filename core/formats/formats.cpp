@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "formats/writing.h"
+#include "formats/write/writing.h"
 #include "placement/rank_files.h"
 #include "plan/framework.h"
 

@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 #include "formats/documents.h"
-#include "formats/launched_program.h"
-#include "formats/python.h"
-#include "formats/read_jobs.h"
-#include "formats/read_others.h"
-#include "formats/run_length.h"
+#include "formats/python/python.h"
+#include "formats/read/jobs.h"
+#include "formats/read/others.h"
+#include "formats/read/run_length.h"
+#include "formats/shell/launched_program.h"
 
 namespace fourfold {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "formats/read_megatron.h"
-#include "formats/shell.h"
+#include "formats/megatron/read.h"
+#include "formats/shell/shell.h"
 
 namespace fourfold {
 

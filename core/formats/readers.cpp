@@ -1,11 +1,11 @@
 // Which format a list of settings is in: its keys tell.
 #include <algorithm>
 
-#include "formats/read_jobs.h"
-#include "formats/read_megatron.h"
+#include "formats/megatron/read.h"
+#include "formats/read/jobs.h"
+#include "formats/read/wrapped.h"
 #include "formats/readers.h"
-#include "formats/shell_files.h"
-#include "formats/wrapped.h"
+#include "formats/shell/files.h"
 #include "job/config_format.h"
 
 namespace fourfold {

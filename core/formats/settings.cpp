@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "formats/shell.h"
+#include "formats/shell/shell.h"
 
 namespace fourfold {
 

@@ -9,7 +9,7 @@
 #include "changed_fields.h"
 #include "contract.h"
 #include "formats/formats.h"
-#include "formats/megatron_arguments.h"
+#include "formats/megatron/arguments.h"
 #include "support.h"
 
 using namespace fourfold;

@@ -1,5 +1,5 @@
 // What a shell script would start: each idiom once, the words worked by hand; and texts that are no scripts.
-#include "formats/shell.h"
+#include "formats/shell/shell.h"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,145 @@
+#include "formats/shell/own_programs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "formats/documents.h"
+#include "formats/megatron/read.h"
+#include "formats/read/others.h"
+#include "formats/read/trainers.h"
+#include "formats/readers.h"
+
+namespace fourfold {
+
+static bool is_launched(const ShellCommand& command);
+bool runs_own_program(const ShellCommand& command) {
+    const bool launched = is_launched(command);
+    return std::any_of(command.words.begin(), command.words.end(),
+                       [&](const ShellWord& word) {
+                           return word.text.ends_with(".py") || word.text == "--module" || (launched && word.text == "-m");
+                       }) &&
+           std::none_of(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.starts_with("axolotl"); });
+}
+
+// A program of somebody's own whose file for DeepSpeed is not here, and which is no Megatron-DeepSpeed.
+static bool names_deepspeed_file(const ShellScript& script, const std::vector<Entry>& entries) {
+    const bool named = std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+        return entry.key == "deepspeed_config" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json");
+    });
+    return named && megatron_likeness(entries) == 0 && deepspeed_documents(script, {}).empty();
+}
+
+// By a program that starts one process for each GPU.
+static bool is_launched(const ShellCommand& command) {
+    return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
+        return word.text == "torchrun" || word.text == "deepspeed" || word.text == "accelerate" ||
+               word.text.starts_with("torch.distributed.");
+    });
+}
+
+// A length of sequences, and something that only a training has: a program of somebody's own that trains a model of language.
+static bool says_training(std::string_view title, const std::vector<Entry>& entries) {
+    const bool named = title.find("train") != std::string_view::npos || title.find("tune") != std::string_view::npos ||
+                       title.find("sft") != std::string_view::npos;
+    return megatron_likeness(entries) < kOfMegatron && says_length(entries) &&
+           (named || count_like(entries, {"lr", "learning_rate", "*epochs", "max_steps", "train_steps", "gradient_acc*", "grad_acc*",
+                                          "weight_decay", "warmup*", "gradient_checkpointing", "max_iters"}) > 0);
+}
+
+bool runs_other(ShellCommand command) { return !other_program(overrides_of(command)).empty(); }
+
+bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entries) {
+    return names_no_training(title_of(command)) &&
+           count_like(entries, {"lr", "learning_rate", "train_iters", "train_samples", "num_train_epochs", "do_train"}) == 0;
+}
+
+const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries) {
+    const std::string title = title_of(command);
+    if (trains_nothing(command, entries)) return nullptr;
+    const bool trains = (is_own_trainer(entries) || names_deepspeed_file(script, entries) ||
+                         ((is_launched(command) || count_like(entries, {"devices", "num_gpus", "n_gpus", "micro_batch_size"}) > 0) &&
+                          says_training(title, entries)));
+    return trains ? reader_called("transformers") : named_settings(script, command).reader;
+}
+
+const FormatReader* launched_reader(const ShellCommand& command, const std::vector<Entry>& entries) {
+    if (!started_with(command, "llamafactory-cli", {"train"}).empty()) return reader_called("llama-factory");
+    if (!started_with(command, "axolotl", {"train"}).empty()) return reader_called("axolotl");
+    const bool composer = !command.words.empty() && command.words[0].text == "composer";
+    return composer && count_like(entries, {"device_train_microbatch_size"}) > 0 ? reader_called("llm-foundry") : nullptr;
+}
+
+// "trl sft --accelerate_config zero3": one of TRL's own files for accelerate (trl/accelerate_configs).
+static void name_trl_file(std::vector<Entry>& entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (entries[i].key != "accelerate_config" || !entries[i].value.is_string()) continue;
+        const std::string file = entries[i].value.get<std::string>();
+        const bool zero = file == "zero1" || file == "zero2" || file == "zero3";
+        if (!zero && file != "fsdp1" && file != "fsdp2") continue;
+        const std::int64_t line = entries[i].line;
+        entries[i].fate = Fate::no_number;
+        entries.push_back({zero ? "use_deepspeed" : "use_fsdp", "", true, line});
+        entries.push_back({zero ? "zero_stage" : "fsdp_sharding_strategy", "", zero ? file.substr(4) : "FULL_SHARD", line});
+    }
+}
+
+// "trl dpo", "-m trl.scripts.dpo", "examples/scripts/dpo.py", "run_dpo.py": TRL's programs, and those named after its ways to train. Its
+// fine-tuning computes layers again unless it is told (SFTConfig).
+void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
+    constexpr std::string_view kModule = "trl.scripts.", kRun = "run_";
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+        std::string_view word = command.words[i].text;
+        if (word.starts_with("openrlhf.cli.") && i > 0 && command.words[i - 1].text == "-m")
+            entries.push_back({"module", "", word, command.words[i].line});
+        if (word == "trl") name_trl_file(entries);
+        const bool program = i > 0 && command.words[i - 1].text == "trl", module = word.starts_with(kModule);
+        if (!program && !module && !word.ends_with(".py")) continue;
+        const bool own = program || module || word.find("trl/") != std::string_view::npos;
+        if (module) word.remove_prefix(kModule.size());
+        word = word.substr(word.rfind('/') + 1);
+        if (word.ends_with(".py")) word.remove_suffix(3);
+        if (word.starts_with(kRun)) word.remove_prefix(kRun.size());
+        if (trains_otherwise(word)) return entries.push_back({"trl", "", word, command.words[i].line});
+        if (own && word == "sft" && count_like(entries, {"gradient_checkpointing", "max_seq_length", "config"}) == 0)
+            return entries.push_back({"gradient_checkpointing", "trl sft", true, command.words[i].line});
+    }
+}
+
+void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries) {
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+        const std::string& word = command.words[i].text;
+        std::string way;
+        std::size_t next = i + 1;
+        if (word == "litgpt" && next < command.words.size()) {
+            way = command.words[next++].text;  // "litgpt finetune lora" of 2024-03
+            if (way == "finetune" && next < command.words.size() && command.words[next].text[0] != '-')
+                way += "_" + command.words[next++].text;
+            if (way == "finetune") way = "finetune_lora";
+        } else if (word.ends_with("finetune/lora.py") || word.ends_with("finetune/full.py") || word.ends_with("litgpt/pretrain.py")) {
+            way = word;
+        }
+        if (way.find("finetune") == std::string::npos && way.find("pretrain") == std::string::npos) continue;
+        entries.push_back({"litgpt", "", way, command.words[i].line});
+        if (next < command.words.size() && !command.words[next].text.empty() && command.words[next].text[0] != '-')
+            entries.push_back({way.find("pretrain") == std::string::npos ? "checkpoint_dir" : "model_name", command.words[next].text,
+                               command.words[next].text, command.words[next].line, open_names(command.words[next].text)});
+        return;
+    }
+}
+
+void add_launcher_file(const ShellScript& script, const ShellCommand& command, Import& in) {
+    if (started_with(command, "accelerate", {"launch"}).empty() || !in.has("config_file")) return;
+    std::vector<Entry> file = launched_entries(script, command);
+    if (file.empty()) return;
+    for (Entry& entry : in.entries)
+        if (entry.key == "config_file") {
+            entry.written = std::exchange(entry.value, nullptr);
+            entry.open.clear();
+            entry.fate = Fate::no_number;
+        }
+    in.entries.insert(in.entries.begin(), file.begin(), file.end());
+    const auto processes = in.whole("num_processes", "gpus");
+    if (!in.job.contains("gpus") && processes && *processes > 0 && *processes < 1'000'000) in.job["gpus"] = *processes;
+}
+
+}  // namespace fourfold
