@@ -64,13 +64,14 @@ std::size_t NeverFits::place_of(const Plan& p) const {
 
 NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
     if (savings_.narrows()) plan.moments = Moments::bits16;
-    const bool shifts_layers = base_.split != Split::equal || layers_differ_;  // more chunks: some may be lighter
-    std::array<std::int64_t, kScheduleKinds> fewest_chunks{};                  // with which a schedule is legal
+    // more chunks: some may be lighter, and so is what is alive while another one's traffic is hidden
+    const bool may_be_lighter = base_.split != Split::equal || layers_differ_ || base_.expert_overlap;
+    std::array<std::int64_t, kScheduleKinds> fewest_chunks{};  // with which a schedule is legal
     const bool asks_mean_stage = layers_differ_ || plan.pipeline_parallel > 1;
     bool is_legal = false;
     for (const PipelineForm& form : all_.forms) {
         std::int64_t& fewest = fewest_chunks[static_cast<std::size_t>(form.schedule)];
-        if (fewest != 0 && form.virtual_stages > fewest && !shifts_layers) continue;
+        if (fewest != 0 && form.virtual_stages > fewest && !may_be_lighter) continue;
         set_form(plan, form);
         if (!is_legal_pipeline(space_.model, plan)) continue;
         fewest = form.virtual_stages;

@@ -73,9 +73,16 @@ class Search {
     double bound_of(const Plan& plan) {
         const bool one_way = expert_ways(all_, space_.model, plan).size() <= 1;
         if (one_way) return step_bound(plan, scorer_.layers(plan)).seconds(overlaps_);
-        const LayerTimes least =
-            StepBound::without_experts(space_.model, plan, scorer_.platform().machine, scorer_.platform().timing, scorer_.layers(plan));
-        return step_bound(plan, least).seconds(overlaps_);
+        // tokens are sorted for experts more often where these are divided, unless HybridEP does it while it sends
+        const Platform& on = scorer_.platform();
+        double least = INFINITY;
+        for (std::int64_t expert = 1; expert <= (on.machine.beside_grace ? 2 : 1); ++expert) {
+            Plan one = plan;
+            one.expert_parallel = expert;
+            const LayerTimes times = StepBound::without_experts(space_.model, one, on.machine, on.timing, scorer_.layers(one));
+            least = std::min(least, step_bound(one, times).seconds(overlaps_));
+        }
+        return least;
     }
 
     // ---- 2. expert parallelism, PP, schedule: what can never fit is left out, then the bound again, with more known
@@ -251,12 +258,13 @@ class Search {
     std::optional<Plan> laid_out(const Plan& plan, const PipelineForm& form, const Exchange& exchange) {
         if (exchange.bound.seconds(plan) > limit_.seconds()) return std::nullopt;
         const double once = once_per_step(plan, exchange);
-        if (exchange.bound.seconds(plan) + once > limit_.seconds()) return std::nullopt;
+        const double most = limit_.seconds() * (1 + 1e-12);  // added in another order, the same seconds may differ in their last digit
+        if (exchange.bound.seconds(plan) + once > most) return std::nullopt;
         const double again = layers_again(plan, exchange.times);
         std::optional<Plan> one = plan;
         one->expert_overlap = exchange.is_hidden;
         if (again > 0 && !may_recompute_layers(space_.model, *one)) return std::nullopt;
-        if (again > 0 && exchange.bound.seconds(plan, again) + once > limit_.seconds()) {
+        if (again > 0 && exchange.bound.seconds(plan, again) + once > most) {
             best_.any_tried = true;
             return std::nullopt;
         }
