@@ -24,7 +24,8 @@ struct DataLeg {
         double all = fixed;
         for (const Flow& flow : flows) all += flow.across * x > flow.inside ? flow.across * x : flow.inside;
         const double hidden = all < hides ? all : hides;
-        return times * (all - hidden + exposed * hidden + extra * all);
+        const double left = all - hidden + exposed * hidden + extra * all;
+        return times * (left < all ? left : all);
     }
 };
 

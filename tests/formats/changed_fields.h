@@ -41,6 +41,7 @@ inline constexpr Changed kChanged[] = {
     {"lora_targets", R"({"trained": "lora"})", R"("query,value")"},
     {"lora_dropout", R"({"trained": "lora"})", "true"},
     {"frozen_weights", R"({"trained": "lora"})", R"("nf4")"},
+    {"frozen_in_fp32", R"({"trained": "lora", "frozen_weights": "nf4"})", "true"},
     {"optimizer_offload_target", R"({"optimizer_offload": 1})", R"("nvme")"},
     {"offload_master_weights", R"({"optimizer_offload": 1})", R"("off")"},
     {"weights_offload", R"({"framework": "pytorch", "pipeline_parallel": 1, "gpus": 16, "zero": "weights"})", "true"},

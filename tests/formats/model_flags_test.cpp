@@ -1,6 +1,8 @@
 // Flags of Megatron-LM that single models have: windows, sinks, latents of experts, letters of layers.
 #include <algorithm>
 
+#include "formats/formats.h"
+#include "job/job.h"
 #include "model/catalog.h"
 #include "random_cases.h"
 #include "settings.h"

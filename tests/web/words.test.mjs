@@ -44,7 +44,7 @@ test('the core says no id without words', () => {
     const families = new Set(Object.keys(english).map((id) => id.split('.')[0]));
     const known = (id) => id in english || Object.keys(english).some((one) => one.startsWith(`${id}.`)); // the beginning of one
     // Readers and writers of configurations name keys of other programs, "model.flavor".
-    const foreign = (file, literal) => /^formats\/(read_|write_|keys|python_)/.test(file) && !/^(import_plan|export|problem|suggestion)\./.test(literal);
+    const foreign = (file, literal) => /^formats\/(read\/|write\/|keys|python\/|megatron\/read)/.test(file) && !/^(import_plan|export|problem|suggestion)\./.test(literal);
     const said = [...perFile].flatMap(([file, texts]) => texts.filter((literal) => !foreign(file, literal)));
     const unknown = said.filter((literal) => /^[a-z_]+(\.[a-z0-9_-]+)+$/.test(literal) && families.has(literal.split('.')[0]) && !known(literal));
     assert.deepEqual(unknown, []);
@@ -61,7 +61,7 @@ test('no words are left over', () => {
 
 test('no sentence stands in the core', () => {
     // Titles of papers and of what other programs print are names, and so are their commands.
-    const names = /^(phases\/sources|memory\/memory|formats\/printed_(steps|memory|death))\.(cpp|h)$/;
+    const names = /^(phases\/sources|memory\/memory|formats\/printed\/(steps|memory|death))\.(cpp|h)$/;
     const printed = ['Collective test starting', '$(scontrol show hostnames \\"$SLURM_JOB_NODELIST\\" | head -n 1)', 'nemo llm pretrain --factory '];
     const sentences = [...perFile].flatMap(([name, texts]) =>
         names.test(name) ? [] : texts.filter((text) => /[a-z]{2,} [a-z]{2,} [a-z]{2,}/.test(text) && !printed.includes(text)).map((text) => `${name}: ${text}`),

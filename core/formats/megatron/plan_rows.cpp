@@ -363,6 +363,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"lora_targets", leave_changed},
     {"lora_dropout", leave_changed},
     {"frozen_weights", leave_changed},
+    {"frozen_in_fp32", leave_changed},
     {"optimizer", megatron_optimizer},
     {"master_weights", leave_changed},
     {"offload_master_weights", leave_changed},

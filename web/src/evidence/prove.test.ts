@@ -9,7 +9,7 @@ const proverOf = (estimate: () => Promise<unknown>) => ({ estimate: vi.fn(estima
 const settle = () => new Promise((done) => setTimeout(done));
 
 // Which layers a stage recomputes, and how many micro-batches a chunk takes in a row, follow from the rest.
-const FOLLOWS = ['recompute_layers', 'virtual_stage_group'];
+const FOLLOWS = ['recompute_layers', 'virtual_stage_group', 'shard_replicas'];
 
 test('a famous run is known to the catalogue, and nothing of its plan is left to the search', () => {
     for (const run of famousRuns) {

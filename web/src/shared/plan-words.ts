@@ -59,7 +59,7 @@ export function besides(catalog: Catalog, plan: Plan): string {
         differs('activation_offload') && say('plan.on_host', { share: Number(plan.activation_offload) }),
         differs('token_slices') && say('plan.slices', { count: Number(plan.token_slices) }),
         differs('zero') && say('plan.zero', { kind: String(plan.zero) }),
-        differs('shard_replicas') && say('plan.copies', { count: Number(plan.shard_replicas) }),
+        Number(plan.shard_replicas) > 1 && say('plan.copies', { count: Number(plan.shard_replicas) }),
         differs('moments') && choiceLabel(catalog, 'moments', String(plan.moments)),
         plan.sequence_parallel === false && Number(plan.tensor_parallel) > 1 && say('plan.no_sequence'),
         plan.sync_each_micro_batch === 'on' && lower(tell({ id: 'change.sync_each_micro_batch', args: {} })),

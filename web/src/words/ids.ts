@@ -142,6 +142,7 @@ export interface Words {
     'answer.adapters': { model: string };
     'answer.sentence': { model: string; gpus: number; gpu: string; tokens: number; fit: string | boolean; used: string; card: string; share: number };
     'answer.cannot_sentence': { model: string; gpus: number; gpu: string; tokens: number; why: string };
+    'plan.usable': { named: string; size: string };
     'plan.best': { time: string };
     'answer.chip.all': null;
     'answer.chip.mixed': null;
@@ -168,6 +169,7 @@ export interface Words {
     'plan.full': null;
     'plan.operations': null;
     'plan.slices': { count: number };
+    'plan.copies': { count: number };
     'plan.on_host': { share: number };
     'plan.zero': { kind: string | boolean };
     'plan.no_sequence': null;
@@ -235,6 +237,7 @@ export interface Words {
     'problems.others': { count: number };
     'problems.use': { label: string; value: string };
     'problems.go_to': { label: string };
+    'problems.auto': null;
     'problems.warning': null;
     'bar.label': null;
     'bar.stage': { stage: number };
@@ -1126,6 +1129,7 @@ export interface Words {
     'measured.family.fms-full': null;
     'measured.family.fms-lora': null;
     'measured.family.fms-qlora': null;
+    'measured.family.fms-qlora-plain': null;
     'measured.family.fms-mixtral': null;
     'measured.family.fms-mixtral-qlora': null;
     'measured.family.automodel-large': null;
