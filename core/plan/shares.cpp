@@ -21,6 +21,7 @@ double expert_sharers(const Model& m, const Plan& p) {
 }
 
 double expert_padding(const Model& m, const Plan& p) {
+    if (m.experts.count == 0) return 1;
     return optimizer_sharers(p, p.expert_tensor_parallel * p.expert_parallel) / expert_sharers(m, p);
 }
 

@@ -81,7 +81,7 @@ std::vector<std::string> ShellFiles::names() const {
 static std::optional<std::string> edited(std::string text, std::string_view command) {
     const char by = command.size() > 4 && command[0] == 's' ? command[1] : '\0';
     const std::size_t cut = command.find(by, 2), end = cut == command.npos ? cut : command.find(by, cut + 1);
-    if (by == '\0' || end == command.npos || command.substr(end + 1).find_first_not_of("g") != command.npos) return std::nullopt;
+    if (by == '\0' || end == command.npos || command.substr(end + 1).find_first_not_of('g') != command.npos) return std::nullopt;
     std::string_view from = command.substr(2, cut - 2), to = command.substr(cut + 1, end - cut - 1);
     const bool begins = from.starts_with('^'), rest = from.ends_with(".*");
     if (begins) from.remove_prefix(1);

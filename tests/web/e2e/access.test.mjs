@@ -128,7 +128,7 @@ pageTest('on the first screen the card of a part leads to the assumptions; close
     await page.keyboard.press('Enter');
     const buttons = page.locator('.bar-card .item-card button');
     await buttons.last().press('Enter');
-    await eventually('the focus', () => page.evaluate(() => document.activeElement.classList.contains('activations')), true);
+    await eventually('the focus', () => page.evaluate(() => [...document.activeElement.classList].slice(0, 2).join(' ')), 'part activations');
     await activations.press('Enter');
     await buttons.nth(-2).click();
     await page.locator('#assumed').waitFor();
