@@ -40,11 +40,16 @@ test('closed, it gives the focus back to what opened it: a part of the bar, a ro
     const card = <Card group={activations} open={{ group: 'activations', item: '' }} act={spies()} toAssumptions={() => {}} />;
     const bar = show(
         <>
-            <svg class="bar" aria-label="Bar">
-                {/* biome-ignore lint/a11y/useSemanticElements: as in the bar */}
-                <g role="button" tabindex={0} class="part activations" aria-label="Part" />
-            </svg>
-            {card}
+            <header>
+                <button type="button">Plain</button>
+            </header>
+            <main class="detail">
+                <svg class="bar" aria-label="Bar">
+                    {/* biome-ignore lint/a11y/useSemanticElements: as in the bar */}
+                    <g role="button" tabindex={0} class="part activations" aria-label="Part" />
+                </svg>
+                {card}
+            </main>
         </>,
     );
     tap(bar.find('button', 'Close'));

@@ -59,7 +59,7 @@ const chosenOf = (group: ShownGroup, open: OpenItem): Item | undefined =>
 
 // The card goes; the focus returns to what opened it, a row of the table or a part of the bar.
 function shut({ currentTarget }: { currentTarget: Element }, { id }: ShownGroup, { open }: Actions): void {
-    const row = currentTarget.closest('.detail')?.previousElementSibling?.querySelector('button');
+    const row = currentTarget.closest('tr.detail')?.previousElementSibling?.querySelector('button');
     open(null);
     (row ?? document.querySelector<SVGElement>(`.bar .${id}`))?.focus();
 }
