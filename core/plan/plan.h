@@ -92,6 +92,7 @@ struct Plan {
     std::int64_t gpus_per_node = kAuto;
     std::int64_t sequence_length = 8'192;  // tokens
     std::int64_t global_batch = 1'024;     // sequences per optimizer step
+    std::int64_t document_length = 0;      // tokens of those packed into a sequence (document()); 0: it is one
     std::int64_t tensor_parallel = kAuto;
     std::int64_t tensor_columns = 1;  // the other way in which matrices are split, beside TP (a grid: arXiv 2305.13525)
     std::int64_t context_parallel = kAuto;
@@ -184,6 +185,9 @@ struct Plan {
     std::int64_t micro_batches() const { return global_batch / (micro_batch * data_parallel()); }  // per step and pipeline
     // What passes through a pipeline one after the other, in one direction: micro-batches, or their slices.
     std::int64_t units() const { return micro_batches_per_direction() * token_slices; }
+    // Tokens of what attention stays inside: the mean over the tokens of a sequence, sum d^2 / sum d, so that operations of attention are
+    // exact whatever the lengths d. A document never reaches into the next sequence.
+    std::int64_t document() const { return document_length > 0 ? std::min(document_length, sequence_length) : sequence_length; }
     bool is_calibrated() const {
         return time_factor != 1 || site == SiteKind::own || time_host != 1 || time_link != 1 || time_element != 1 || time_spanning != 0 ||
                time_spread != 1;
@@ -274,6 +278,7 @@ template <class AnyPlan, class Visitor>
 void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_const_t<AnyPlan>, Plan> {
     v.integer({"gpus|gpus|gpus", &kInNodes}, p.gpus, {1, kMaxGpus});
     v.integer({"sequence_length|seq|tokens", &kBinary}, p.sequence_length, {1, kMostSequence});
+    v.integer({"document_length|doc|tokens", &kBinary}, p.document_length, {0, kMostSequence});
     v.integer({"global_batch|batch|sequences", &kInTokens}, p.global_batch, {1, kMostBatch});
     v.integer({"tensor_parallel|tp|gpus"}, p.tensor_parallel, {1, 1'024}, true);
     v.integer({"tensor_columns|tpc|gpus"}, p.tensor_columns, {1, 1'024});

@@ -323,7 +323,7 @@ Problems warnings(const Model& model, const Plan& plan) {
         warn("tensor_parallel", "tensor_parallel_across_nodes", plan.tensor_grid(),
              Text("warning.tensor_parallel_across_nodes").with("tensor", plan.tensor_grid()).with("node", plan.gpus_per_node),
              "suggestion.pipeline_across_nodes");
-    if (model.max_positions > 0 && plan.sequence_length > model.max_positions)
+    if (model.max_positions > 0 && plan.document() > model.max_positions)
         warn("sequence_length", "sequence_beyond_model", plan.sequence_length,
              Text("warning.sequence_beyond_model").with("tokens", model.max_positions));
     if (plan.gpus > plan.gpus_per_node && plan.gpus % plan.gpus_per_node != 0)

@@ -39,7 +39,9 @@ std::vector<std::int64_t> cut_evenly(const SliceWork& work, std::int64_t count) 
 
 // Operations of attention over those of its matrices, forward and backward: FlashAttention's backward pass multiplies five times where its
 // forward pass does twice, a matrix twice for once. (What is computed again is left out: a cut that keeps its place.)
+// Of documents shorter than the sequence every token's are as long on average, wherever it stands: 0, work grows as the tokens do.
 static double attention_share(const Model& m, const Plan& p) {
+    if (p.document() < p.sequence_length) return 0;
     const double h = number(m.hidden), s = number(p.sequence_length), matrices = m.gated ? 3 : 2, experts = layers_with_experts(m);
     const double feed_forward = matrices * (number(m.dense_layers()) * h * number(m.ffn) + experts * expert_weights(m));
     const double of_weights = p.freezes() ? 2 : 3, of_scores = 3.5;
@@ -49,12 +51,13 @@ static double attention_share(const Model& m, const Plan& p) {
 }
 
 TokenSlices::TokenSlices(const Model& model, const Plan& plan)
-    : ends_(cut_evenly({model, number(plan.sequence_length), attention_share(model, plan)}, plan.token_slices)) {
+    : packed_(plan.document() < plan.sequence_length),
+      ends_(cut_evenly({model, number(plan.sequence_length), attention_share(model, plan)}, plan.token_slices)) {
     for (std::size_t i = 0; i < ends_.size(); ++i) longest_ = std::max(longest_, ends_[i] - (i == 0 ? 0 : ends_[i - 1]));
 }
 
 std::vector<double> TokenSlices::shares(const Model& model, double attention) const {
-    const SliceWork work{model, number(tokens()), attention};
+    const SliceWork work{model, number(tokens()), packed_ ? 0 : attention};
     std::vector<double> shares;
     double before = 0;
     for (const std::int64_t end : ends_) {

@@ -49,6 +49,7 @@ class TokenSlices {
 
  private:
     std::int64_t tokens() const { return ends_.back(); }
+    bool packed_ = false;
     std::vector<std::int64_t> ends_;
     std::int64_t longest_ = 0;
 };

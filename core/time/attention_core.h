@@ -22,15 +22,15 @@ class AttentionCore : TimeSymbols<N> {
         const N heads = gpu_heads();
         const N head_width =
             L::latent() ? named<N>({"d_a", "average_head_width", "values"}, (nope() + rope() + value_width()) / 2) : L::d();
-        const N s = L::s(), queries = L::sliced(), b = L::b(), c = L::c();  // of a slice, the average
+        const N s = L::s(), d = document(), queries = L::sliced(), b = L::b(), c = L::c();  // of a slice, the average
         if (fw_.attention == AttentionKernel::flash || fw_.attention == AttentionKernel::cudnn) {
             if (gives_mask(m_, p_)) return masked(layer, 4 * b * s * queries * heads * head_width / c);
             const N rate =
                 started(narrowed(named<N>({"R_a", "attention_rate", "flop_per_s"}, on_.of(&Timing::attention) * on_.peak_16()), head_width),
-                        queries / c);
-            const N flop = has_window()
+                        (value_of(d) < value_of(queries) && !has_window(p_.sequence_length) ? d : queries) / c);
+            const N flop = has_window(p_.document())
                                ? named<N>({"O", "masked_operations", "flop"}, 4 * b * queries * attended() * heads * head_width / c)
-                               : named<N>({"O", "causal_operations", "flop"}, 2 * b * s * queries * heads * head_width / c);
+                               : named<N>({"O", "causal_operations", "flop"}, 2 * b * d * queries * heads * head_width / c);
             const N tail = named<N>({"j", "attention_tail", ""},
                                     longest_block() * on_.of(&Machine::processors) * on_.of(kAttentionBlock) / (b * heads * (queries / c)));
             layer.attention_forward = attention("A_f", "attention_forward", flop / rate * (1 + tail));
@@ -115,8 +115,16 @@ class AttentionCore : TimeSymbols<N> {
         const LatentAttention& l = m_.latent;
         return L::latent() ? (l.nope_dim + l.rope_dim) % kValues == 0 && l.value_dim % kValues == 0 : m_.head_dim % kValues == 0;
     }
+    // Of what attention stays inside. Blocks of documents are as many and as much shorter: the longest one's part of all is the same. A
+    // ring cuts each document into as many parts (Megatron-Core, packed sequences: two chunks of every one for a GPU), so that work shrinks
+    // alike on all GPUs.
+    N document() const {
+        const std::int64_t tokens = p_.document();
+        return tokens < p_.sequence_length ? number("s_d", "document_length", "tokens", as_double(tokens)) : L::s();
+    }
     // Short sequences do not reach a kernel's rate: a causal mask's blocks on the diagonal are computed whole, and every block starts and
-    // ends. The form is that of published rates by length (constants.cpp); which of both takes how much is not told.
+    // ends. The form is that of published rates by length (constants.cpp); which of both takes how much is not told. With a
+    // window the rate is that of the whole sequence, in documents too: their ends, which cut windows short, are taken to cost nothing.
     [[gnu::noinline]] N started(const N& rate, const N& tokens) const {
         const N start = on_.of(&Timing::attention_start);
         return value_of(start) == 0 ? rate : named<N>({"R_s", "attention_rate_started", "flop_per_s"}, rate / (1 + start / tokens));
@@ -133,13 +141,14 @@ class AttentionCore : TimeSymbols<N> {
         const N whole = on_.of(&Timing::attention_tail);
         return p_.token_slices > 1 ? whole * (1 + 1 / L::slices()) / 2 : whole;
     }
-    bool has_window() const { return windowed_share(m_) > 0 && m_.window.tokens < p_.sequence_length; }
+    bool has_window(std::int64_t tokens) const { return windowed_share(m_) > 0 && m_.window.tokens < tokens; }
     // Tokens that a query is multiplied with, the average over the sequence and over all layers, wherever the layers with a window lie. A
     // causal mask leaves half of a square, a window all of it but for the first tokens. Kernels work on blocks of queries, whose windows
     // together reach as many tokens further (assumed from the blocks' size: no published run tells it).
     N attended() const {
         using std::min;
-        const N s = L::s(), w = number("s_w", m_.window.chunks ? "chunk_tokens" : "window_tokens", "tokens", as_double(m_.window.tokens));
+        const N s = document(),
+                w = number("s_w", m_.window.chunks ? "chunk_tokens" : "window_tokens", "tokens", as_double(m_.window.tokens));
         const N within = m_.window.chunks ? w / 2 : min(s / 2, w - w * w / (2 * s) + on_.of(kAttentionBlock));
         const double share = windowed_share(m_);
         const N part = number("y_w", "windowed_part", "", share);

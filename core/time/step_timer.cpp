@@ -13,8 +13,8 @@
 
 namespace fourfold {
 
-// Tokens that a token attends to, the average over sequence and layers. A causal mask leaves half of a square; with a window of w tokens,
-// w of every token but the first w, which see half as many.
+// Tokens that a token attends to, the average over a document of s tokens (or a whole sequence) and over the layers. A causal mask leaves
+// half of a square; with a window of w tokens, w of every token but the first w, which see half as many.
 static double attended(const Model& m, double s, FlopConvention convention) {
     const double w = std::min(number(m.window.tokens), s), part = windowed_share(m);
     const bool causal = convention == FlopConvention::causal;
@@ -26,7 +26,7 @@ static double attended(const Model& m, double s, FlopConvention convention) {
 // The router's own multiplications are not counted, as in Megatron-LM's count (0.3 % of DeepSeek-V3's).
 double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     const double h = number(m.hidden), s = number(p.sequence_length), matrices = m.gated ? 3 : 2;
-    const double attention = attention_weights(m) + attended(m, s, convention) * score_width(m);
+    const double seen = attended(m, number(p.document()), convention) * score_width(m), attention = attention_weights(m) + seen;
     const double dense = matrices * h * number(m.ffn);
     const double expert = expert_weights(m);
     const double with_experts = layers_with_experts(m);  // there, experts alone
@@ -39,7 +39,7 @@ double model_flop(const Model& m, const Plan& p, FlopConvention convention) {
     if (!p.freezes()) return 6 * number(p.global_batch) * s * per_token;  // multiply and add, forward and both gradients
     // frozen weights have one gradient, that of their input; adapters, which are left out as a few tenths of a percent, and scores have
     // both
-    const double scores = (number(m.plain_layers()) + m.multi_token_layers) * attended(m, s, convention) * score_width(m);
+    const double scores = (number(m.plain_layers()) + m.multi_token_layers) * seen;
     return (4 * (per_token - scores) + 6 * scores) * number(p.global_batch) * s;
 }
 
@@ -78,7 +78,8 @@ static double lost_flop(const Model& m, bool expert) {
 
 double recomputed_flop(const Model& m, const Plan& p) {
     const double s = number(p.sequence_length), matrices = m.gated ? 3 : 2, h = number(m.hidden);
-    const double scores = attended(m, s, FlopConvention::full) * score_width(m), attention = attention_weights(m) + scores;
+    const double scores = attended(m, number(p.document()), FlopConvention::full) * score_width(m),
+                 attention = attention_weights(m) + scores;
     const double dense = matrices * h * number(m.ffn), shared = matrices * h * number(m.experts.shared_ffn);
     const double expert = expert_weights(m);
     const double layers = number(m.plain_layers()), with_experts = layers_with_experts(m), without = number(m.dense_layers());

@@ -11,6 +11,7 @@ inline constexpr Changed kChanged[] = {
     {"gpus", "{}", "32"},
     {"gpus_per_node", "{}", "4"},
     {"sequence_length", "{}", "4096"},
+    {"document_length", "{}", "1024"},
     {"global_batch", "{}", "128"},
     {"tensor_parallel", "{}", "4"},
     {"context_parallel", "{}", "2"},

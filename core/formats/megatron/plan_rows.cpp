@@ -331,6 +331,10 @@ static constexpr MegatronRow kPlanRows[] = {
      [](To& to, Name field) {
          if (to.plan.feed_forward_tiles > 1) to.leave_field(field);
      }},
+    {"document_length",
+     [](To& to, Name field) {
+         if (to.plan.document_length > 0) to.leave_field(field);
+     }},
     {"token_slices",
      [](To& to, Name field) {
          if (to.plan.token_slices > 1) to.leave_field(field);

@@ -65,6 +65,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
     [
         'trained',
         [
+            'document_length',
             'trained',
             'lora_rank',
             'lora_targets',

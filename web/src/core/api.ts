@@ -7,6 +7,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type FieldKey =
     | 'gpus'
     | 'sequence_length'
+    | 'document_length'
     | 'global_batch'
     | 'tensor_parallel'
     | 'tensor_columns'
