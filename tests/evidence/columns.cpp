@@ -59,10 +59,8 @@ void add_names(Json& table, const AnsweredRow& one) {
     const Answered& a = one.answer;
     Json& columns = table["columns"];
     const EvidenceSource& source = *one.source;
-    const std::string standing =
-        source.head.value("families", Json::object()).value(one.row->row.value("family", ""), source.head.value("standing", ""));
     columns["source"].push_back(index_in(table["sources"], Json{{"title", source.head["source"]}, {"url", source.head["url"]}}));
-    columns["standing"].push_back(index_of(kStandings, standing));
+    columns["standing"].push_back(index_of(kStandings, standing_of(one)));
     columns["model"].push_back(index_in(table["models"], Json{{"label", a.model}, {"parameters", a.parameters}, {"experts", a.experts}}));
     columns["gpu"].push_back(index_in(table["gpus"], one.row->request["gpu"]));
     columns["framework"].push_back(index_in(table["frameworks"], a.framework));
@@ -76,7 +74,7 @@ Json columns_of(const std::vector<AnsweredRow>& rows) {
     for (const char* list : {"sources", "models", "gpus", "frameworks", "precisions", "lengths"}) table[list] = Json::array();
     for (const AnsweredRow& one : rows) {
         const Answered& a = one.answer;
-        const bool slow = one.row->row.value("family", "") == "nanotron-slow-network";
+        const bool slow = on_stalled_network(one);
         const bool timed = one.row->ran() && one.row->step_seconds > 0;
         const auto stage = one.row->row.value("stage", std::size_t{0});
         const bool weighed = is_memory_row(*one.row) && stage < a.peak_bytes.size();

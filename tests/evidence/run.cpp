@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "evidence/bands.h"
 #include "evidence/columns.h"
 #include "evidence/longest.h"
 #include "evidence/memory_rows.h"
@@ -66,30 +67,6 @@ void print_table(const Json& table) {
         std::printf("%-26s %5d %6d %7.4f %6d of %5d %10d of %5d\n", name.c_str(), e["ran"].get<int>(), e["failed"].get<int>(),
                     e["area"].get<double>(), e["fits_ran"].get<int>(), e["fits"].get<int>(), e["does_not_fit_ran"].get<int>(),
                     e["does_not_fit"].get<int>());
-}
-
-// A band tells how many runs stand behind it, as many as there are here, and holds nine of ten of them. A source that only tests what
-// others made says so: "behind_band": false. A row may say it for itself.
-int untrue_bands(const std::vector<AnsweredRow>& rows) {
-    struct Behind {
-        std::int64_t runs = 0, told = 0, inside = 0;
-    };
-    std::map<std::string, Behind> bases;
-    for (const auto& [source, row, answer] : rows) {
-        if (!row->ran() || row->step_seconds <= 0 || row->row.value("family", "") == "nanotron-slow-network") continue;
-        if (!row->row.value("behind_band", source->head.value("behind_band", true))) continue;
-        Behind& behind = bases[answer.basis];
-        ++behind.runs, behind.told = answer.basis_runs;
-        behind.inside += row->step_seconds >= answer.low && row->step_seconds <= answer.high ? 1 : 0;
-    }
-    int count = 0;
-    for (const auto& [basis, behind] : bases) {
-        if (basis == "band.calibrated" || (behind.runs == behind.told && 10 * behind.inside >= 9 * behind.runs)) continue;
-        std::printf("%s tells %d runs: there are %d, %d of them in the band\n", basis.c_str(), static_cast<int>(behind.told),
-                    static_cast<int>(behind.runs), static_cast<int>(behind.inside));
-        ++count;
-    }
-    return count;
 }
 
 // nanotron's residual is the most likely one of its runs that ran or ran out of memory.

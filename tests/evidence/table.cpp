@@ -15,16 +15,12 @@ namespace {
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
-std::string family_of(const AnsweredRow& row) { return row.row->row.value("family", row.source->name); }
-
 double median(std::vector<double> values) {
     if (values.empty()) return 0;
     std::sort(values.begin(), values.end());
     const std::size_t middle = values.size() / 2;
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
-
-bool is_timed(const AnsweredRow& row) { return row.row->ran() && row.row->step_seconds > 0; }
 
 // The smallest split first, then the largest micro-batch.
 double rule_of_thumb(const Json& request) {
@@ -86,6 +82,14 @@ double area(const std::vector<double>& ran, const std::vector<double>& failed) {
 
 }  // namespace
 
+std::string family_of(const AnsweredRow& row) { return row.row->row.value("family", row.source->name); }
+std::string standing_of(const AnsweredRow& row) {
+    const Json& head = row.source->head;
+    return head.value("families", Json::object()).value(family_of(row), head.value("standing", ""));
+}
+bool is_timed(const AnsweredRow& row) { return row.row->ran() && row.row->step_seconds > 0; }
+bool on_stalled_network(const AnsweredRow& row) { return family_of(row) == "nanotron-slow-network"; }
+
 std::vector<AnsweredRow> answer_all(const std::vector<EvidenceSource>& sources, std::vector<std::string>& defects) {
     std::vector<AnsweredRow> answered;
     for (const EvidenceSource& source : sources)
@@ -135,16 +139,16 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
         one["rows"] = source.rows.size();
         table["sources"][source.name] = std::move(one);
     }
-    std::map<std::string, std::string> source_of, standing_of;  // a family may stand otherwise than its source
+    std::map<std::string, std::string> source_of, standing;
     for (const AnsweredRow& row : rows) {
         const std::string family = family_of(row);
         source_of[family] = row.source->name;
-        standing_of[family] = row.source->head.value("families", Json::object()).value(family, row.source->head.value("standing", ""));
+        standing[family] = standing_of(row);
     }
     table["time"] = Json::object();
     for (const auto& [name, e] : time_errors(rows))
         table["time"][name] =
-            Json{{"source", source_of[name]},   {"standing", standing_of[name]},      {"rows", e.rows},
+            Json{{"source", source_of[name]},   {"standing", standing[name]},         {"rows", e.rows},
                  {"mean", rounded(e.mean)},     {"median", rounded(e.median)},        {"bias", rounded(e.bias)},
                  {"most", rounded(e.most)},     {"inside_band", rounded(e.inside)},   {"jobs", e.jobs},
                  {"regret", rounded(e.regret)}, {"in_first_three", e.in_first_three}, {"rule_regret", rounded(e.rule_regret)}};

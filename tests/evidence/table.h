@@ -13,6 +13,10 @@ struct AnsweredRow {
     const EvidenceRow* row;
     Answered answer;
 };
+std::string family_of(const AnsweredRow& row);
+std::string standing_of(const AnsweredRow& row);  // fit, seen or blind: of its family, where that stands otherwise than its source
+bool is_timed(const AnsweredRow& row);
+bool on_stalled_network(const AnsweredRow& row);  // no estimate is meant for such a network
 // Every row that the core answers; the others are defects.
 std::vector<AnsweredRow> answer_all(const std::vector<EvidenceSource>& sources, std::vector<std::string>& defects);
 
