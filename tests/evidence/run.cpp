@@ -55,7 +55,7 @@ void print_table(const Json& table) {
         const auto percent = [&entry = e](const char* key) { return 100 * entry[key].get<double>(); };
         std::printf("%-26s %5d %7.1f %7.1f %7.1f %7.1f %6.0f", name.c_str(), e["rows"].get<int>(), percent("mean"), percent("median"),
                     percent("bias"), percent("most"), percent("inside_band"));
-        if (e["jobs"].get<int>() > 0) std::printf(" %7.1f %7.1f", percent("regret"), percent("rule_regret"));
+        if (e.contains("jobs")) std::printf(" %7.1f %7.1f", percent("regret"), percent("rule_regret"));
         std::printf("\n");
     }
     for (const auto& [name, e] : table["longest"].items())

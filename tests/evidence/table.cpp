@@ -135,7 +135,7 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
     table["sources"] = Json::object();
     for (const EvidenceSource& source : sources) {
         Json one = Json::object();
-        for (const char* key : {"source", "url", "stack", "standing", "assumed"}) one[key] = source.head.value(key, Json());
+        for (const char* key : {"source", "url", "stack", "standing"}) one[key] = source.head.value(key, Json());
         one["rows"] = source.rows.size();
         table["sources"][source.name] = std::move(one);
     }
@@ -146,27 +146,32 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
         standing[family] = standing_of(row);
     }
     table["time"] = Json::object();
-    for (const auto& [name, e] : time_errors(rows))
-        table["time"][name] =
-            Json{{"source", source_of[name]},   {"standing", standing[name]},         {"rows", e.rows},
-                 {"mean", rounded(e.mean)},     {"median", rounded(e.median)},        {"bias", rounded(e.bias)},
-                 {"most", rounded(e.most)},     {"inside_band", rounded(e.inside)},   {"jobs", e.jobs},
-                 {"regret", rounded(e.regret)}, {"in_first_three", e.in_first_three}, {"rule_regret", rounded(e.rule_regret)}};
+    for (const auto& [name, e] : time_errors(rows)) {
+        Json one{{"source", source_of[name]}, {"standing", standing[name]},   {"rows", e.rows},
+                 {"mean", rounded(e.mean)},   {"median", rounded(e.median)},     {"bias", rounded(e.bias)},
+                 {"most", rounded(e.most)},   {"inside_band", rounded(e.inside)}};
+        if (e.jobs > 0)  // plans of one job were compared
+            one.update(Json{{"jobs", e.jobs},
+                            {"regret", rounded(e.regret)},
+                            {"in_first_three", e.in_first_three},
+                            {"rule_regret", rounded(e.rule_regret)}});
+        table["time"][name] = std::move(one);
+    }
     table["verdict"] = Json::object();
     for (const auto& [name, e] : verdict_errors(rows))
         table["verdict"][name] = Json{{"ran", e.ran},           {"failed", e.failed},   {"area", rounded(e.area)},     {"fits", e.fits},
                                       {"fits_ran", e.fits_ran}, {"does_not_fit", e.no}, {"does_not_fit_ran", e.no_ran}};
     table["memory"] = Json::object();
-    for (const auto& [name, e] : memory_residuals(rows))
-        table["memory"][name] = Json{{"source", source_of[name]},
-                                     {"rows", e.peak.rows},
-                                     {"mean", rounded(e.peak.mean())},
-                                     {"most", rounded(e.peak.most)},
-                                     {"bias", rounded(e.peak.bias())},
-                                     {"large_rows", e.peak_large.rows},
-                                     {"large", rounded(e.peak_large.mean())},
-                                     {"between_rows", e.between.rows},
-                                     {"between", rounded(e.between.mean())}};
+    for (const auto& [name, e] : memory_residuals(rows)) {
+        Json one{{"source", source_of[name]},
+                 {"rows", e.peak.rows},
+                 {"mean", rounded(e.peak.mean())},
+                 {"most", rounded(e.peak.most)},
+                 {"bias", rounded(e.peak.bias())}};
+        if (e.peak_large.rows > 0) one.update(Json{{"large_rows", e.peak_large.rows}, {"large", rounded(e.peak_large.mean())}});
+        if (e.between.rows > 0) one.update(Json{{"between_rows", e.between.rows}, {"between", rounded(e.between.mean())}});
+        table["memory"][name] = std::move(one);
+    }
     table["longest"] = Json::object();
     for (const auto& [name, e] : longest_errors(longest_rows(rows)))
         table["longest"][name] = Json{{"source", source_of[name]}, {"rows", e.rows},          {"within", rounded(e.within)},

@@ -4,7 +4,7 @@ import { type EvidenceTable, fitRows, isShown, memoryRows, stacksOf, summaryOf, 
 
 const file = JSON.parse(readFileSync(new URL('../../../tests/evidence/table.json', import.meta.url), 'utf8'));
 
-const source = { url: 'https://example.org', assumed: [], rows: 3 };
+const source = { url: 'https://example.org', rows: 3 };
 const small: EvidenceTable = {
     sources: {
         good: { ...source, source: 'Good', stack: 'A', standing: 'blind' },
@@ -12,7 +12,7 @@ const small: EvidenceTable = {
     },
     time: {
         good: { source: 'good', rows: 30, mean: 0.1, median: 0.1, most: 0.2, inside_band: 1, jobs: 2, regret: 0.01, rule_regret: 0.02 },
-        'bad-one': { source: 'bad', rows: 10, mean: 0.5, median: 0.4, most: 2, inside_band: 0.2, jobs: 0, regret: 0, rule_regret: 0 },
+        'bad-one': { source: 'bad', rows: 10, mean: 0.5, median: 0.4, most: 2, inside_band: 0.2 },
     },
     verdict: {
         good: { ran: 10, failed: 0, area: 0, fits: 8, fits_ran: 8, does_not_fit: 0, does_not_fit_ran: 0 },

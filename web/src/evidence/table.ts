@@ -10,7 +10,6 @@ export interface Source {
     url: string;
     stack: string;
     standing: Standing;
-    assumed: readonly string[];
     rows: number;
 }
 interface TimeErrors {
@@ -21,9 +20,9 @@ interface TimeErrors {
     median: number;
     most: number;
     inside_band: number; // part of the rows
-    jobs: number; // in which plans were compared
-    regret: number;
-    rule_regret: number;
+    jobs?: number; // in which plans were compared; left out with what follows: none
+    regret?: number;
+    rule_regret?: number;
 }
 interface FitErrors {
     ran: number;
@@ -96,13 +95,13 @@ const standingAs = (source: Source | undefined, standing: Standing | undefined):
 
 export const timeRows = (all: EvidenceTable): TimeRow[] =>
     Object.entries(all.time)
-        .map(([id, { source, standing, inside_band, jobs, regret, rule_regret, ...told }]) => ({
+        .map(([id, { source, standing, inside_band, regret, rule_regret, ...told }]) => ({
             ...told,
             id,
             from: standingAs(all.sources[source], standing),
             inside: inside_band,
-            regret: jobs > 0 ? regret : null,
-            ruleRegret: jobs > 0 ? rule_regret : null,
+            regret: regret ?? null,
+            ruleRegret: rule_regret ?? null,
         }))
         .sort((a, b) => b.mean - a.mean);
 
