@@ -64,7 +64,7 @@ struct Residual {
     int runs = 0;                    // to which both are fitted
     std::string_view evidence = {};  // ends the id of the words that say which runs
 };
-// Between which factors of an estimated step time nine of ten measured runs lie (tests/time/step_time_test.cpp).
+// Between which factors of an estimated step time nine of ten measured runs lie (tests/evidence/bands.h).
 struct Band {
     double low, high;
     std::string_view basis;  // which runs: words band.<basis>
@@ -119,7 +119,8 @@ struct FrameworkRow {
     bool averages_in_buckets = false;                          // copies' gradients, beside each copy's own (DistributedDataParallel)
     bool frees_gradients = false;                              // once the weights are updated (memory/late_gradients.h)
     Residual residual{};
-    std::optional<Band> band = std::nullopt;  // of its step times; none: as the GPU's
+    std::optional<Band> band = std::nullopt;       // of its step times; none: as the GPU's
+    std::optional<Band> elsewhere = std::nullopt;  // of them on anything but one GPU of Hopper; none: as `band`
 };
 inline constexpr auto kFrameworkKinds = static_cast<std::size_t>(FrameworkKind::count);
 extern const std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows;

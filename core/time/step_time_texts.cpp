@@ -30,20 +30,22 @@ const TimeText& text(TimeItem item) { return kTexts[static_cast<std::size_t>(ite
 
 static Band band_on_gpus(const Model& model, const Plan& plan, const Machine& machine) {
     const FrameworkRow& row = row_of(plan.framework);
-    if (model.linear.kind != Mixer::delta) return {0.7, 2, "mixers", 0};  // assumed
+    const bool elsewhere = row.elsewhere && (plan.gpus > 1 || machine.architecture != Architecture::hopper);
+    const std::optional<Band>& band = elsewhere ? row.elsewhere : row.band;
+    if (model.linear.kind != Mixer::delta) return {0.6, 2, "mixers", 0};  // assumed
     if (model.linear.any()) return {0.8, 1.9, "linear_attention", 8};
-    if (row.band && row.band->of_all && machine.architecture <= Architecture::blackwell_ultra) return *row.band;
-    if (plan.freezes()) return {0.89, 2.14, "adapters", 12};
+    if (band && band->of_all && machine.architecture <= Architecture::blackwell_ultra) return *band;
+    if (plan.freezes()) return {0.87, 2.14, "adapters", 30};
     if (machine.architecture > Architecture::blackwell_ultra) return {0.7, 1.5, "no_run", 0};
-    if (model.experts.count > 0 && model.attention_sinks) return {0.78, 2.05, "gpt_oss", 15};
-    if (model.experts.count > 0) return {0.7, 1.4, "experts", 75};
-    if (row.band) return *row.band;
+    if (model.experts.count > 0 && model.attention_sinks) return {0.78, 2.05, "gpt_oss", 21};
+    if (model.experts.count > 0) return {0.7, 1.4, "experts", 120};
+    if (band) return *band;
     if (machine.architecture == Architecture::blackwell_ultra) return {0.92, 1.08, "blackwell_ultra", 11};
-    if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 34};
-    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.91, 1.11, "hopper_fp8", 26};
+    if (machine.architecture == Architecture::blackwell) return {0.88, 1.15, "blackwell", 42};
+    if (machine.architecture == Architecture::hopper && machine.multiplies_in_8_bits) return {0.91, 1.11, "hopper_fp8", 64};
     if (plan.zero > Zero::optimizer) return {0.79, 1.3, "sharded", 0};  // assumed: as far as runs with it lie in other frameworks
     if (machine.architecture == Architecture::ampere) return {0.89, 1.25, "ampere", 43};
-    return {0.91, 1.1, "hopper", 102};
+    return {0.88, 1.1, "hopper", 120};
 }
 // The part of the step on the host has a band of its own, which holds four runs with offload: the longest update took 2.64 times its
 // estimate (Deep Optimizer States' log), the shortest 0.84 times (MLP-Offload's).
