@@ -18,6 +18,7 @@ import {
     plain,
     planLine,
     stages,
+    takes,
     unfold,
     verdictIs,
     waysOut,
@@ -157,6 +158,20 @@ pageTest('activations wait on the host, or a sequence passes in slices: both sav
     await field(page, 'token_slices').fill('4');
     await addressHas(page, 'slices=4');
     await eventually('the amount', () => amount(page), less);
+});
+
+pageTest('sequences packed with short documents take less time and as much memory', async () => {
+    const page = await open('?v=2&gpus=8&tp=8&cp=1&pp=1&mb=1&seq=32768&batch=64');
+    const time = () => takes(page);
+    const before = [await amount(page), await time()];
+    await unfold(page, '#field-document_length');
+    await field(page, 'document_length').fill('640');
+    await addressHas(page, 'doc=640');
+    await eventually('the time', time, (now) => now !== before[1]);
+    assert.equal(await amount(page), before[0]);
+    await field(page, 'document_length').fill('0');
+    await addressLacks(page, 'doc=');
+    await eventually('the time', time, before[1]);
 });
 
 pageTest('settings that cannot matter are not there, those that are set stay', async () => {
