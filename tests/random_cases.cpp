@@ -92,6 +92,7 @@ Plan random_plan(Random& random) {
     if (plan.global_batch % 7 == 3) plan.activation_offload = plan.global_batch % 2 == 0 ? 1 : 0.5;
     if (plan.global_batch % 5 == 3) plan.context_parallel_kind = ContextKind::all_to_all;
     if (plan.global_batch % 11 == 3) plan.feed_forward_tiles = 4;
+    if (plan.global_batch % 13 == 3) plan.document_length = 300;
     if (plan.optimizer_offload > 0) {
         const auto turn = static_cast<std::size_t>(plan.global_batch % 6);
         plan.optimizer_offload_overlap = static_cast<OffloadOverlap>(turn / 2);

@@ -65,6 +65,7 @@ inline AnyJob any_job(Random& random) {
     }
     if (random.from(0, 4) == 0) p.optimizer = random.one_of({Optimizer::muon, Optimizer::sgd, Optimizer::adam_8bit});
     if (p.global_batch % 3 == 0) p.token_slices = kAuto;
+    if (p.sequence_length % 3 == 0) p.document_length = p.sequence_length / 8;
     p.tensor_columns = p.global_batch % 8 == 0 && p.gpus % 4 == 0 ? 2 : 1;
     if (!has_grid(job.model, p)) p.tensor_columns = 1;
     return job;

@@ -144,6 +144,7 @@ TEST_CASE("documents: shorter ones never take longer, hold no more, and one as l
         }
         Plan p = tests::random_legal_plan(random, m);
         p.sequence_length *= 8;
+        p.document_length = 0;
         const double whole = seconds_of(m, p), flop = model_flop(m, p, FlopConvention::causal);
         p.document_length = p.sequence_length + random.from(0, 2) * 1'000;
         CHECK(seconds_of(m, p) == whole);
