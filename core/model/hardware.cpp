@@ -49,6 +49,7 @@ Gpu read_gpu(const Json& profile, Problems& problems) {
     gpu.pcie_byte_per_s = number_at(profile, "pcie_gbyte_per_s", false, problems) * kGbyte;
     gpu.c2c_byte_per_s = number_at(profile, "c2c_gbyte_per_s", false, problems) * kGbyte;
     gpu.link_byte_per_s = number_at(profile, "link_gbyte_per_s", true, problems) * kGbyte;
+    gpu.over_pcie = profile.value("link", "") == "pcie";
     gpu.topology = topology(profile.value("topology", "switch"));
     gpu.streaming_multiprocessors = static_cast<std::int64_t>(number_at(profile, "streaming_multiprocessors", true, problems));
     gpu.gpus_per_node = static_cast<std::int64_t>(number_at(profile, "gpus_per_node", true, problems));

@@ -31,6 +31,7 @@ struct Gpu {
     double pcie_byte_per_s = 0;  // to the host, one direction; 0 = not said
     double c2c_byte_per_s = 0;   // to the host on the same board (NVLink-C2C), one direction; 0 = none: then over PCIe
     double link_byte_per_s = 0;  // to the other GPUs of the node, one direction
+    bool over_pcie = false;      // that link is PCIe itself
     Topology topology = Topology::one_switch;
     double network_byte_per_s = 0;  // to the other nodes, one direction, whatever the cluster; 0 = as the cluster, or what is usual
     std::int64_t streaming_multiprocessors = 0;

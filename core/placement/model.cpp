@@ -143,7 +143,7 @@ void add_data(const Job& job, const Plan& p, const MeasuredPlan& measured, const
             double fixed = flows[0].across > 0 ? bucket_seconds(cost, sent, held.parameters) : 0;
             for (std::size_t i = 0; i < flows.size(); ++i) {
                 leg.flows[i] = {flows[i].inside, flows[i].across};
-                fixed += flows[i].fixed;
+                fixed += flows[i].fixed + flows[i].before;
             }
             leg.fixed = steady(fixed);
             legs.push_back(leg);

@@ -44,15 +44,21 @@ class ContextTraffic : TimeSymbols<N> {
 
     // With a window all keys and values still go round, and the shorter attention hides less: time with a window never profits from a ring
     // that would skip steps.
+    N in_node(const N& bytes, double reach) const { return on_.of(&Timing::ring_latency) + bytes / on_.ring_link_rate(reach); }
+    // The slower of those that cross and those that do not.
+    N between_nodes(const N& bytes) const {
+        using std::max, std::min;
+        const N crossing = on_.network_latency() + on_.of(&Timing::ring_network_latency) +
+                           bytes * min(T::grid(), on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network);
+        const double node = as_double(hw_.gpus_per_node);
+        return as_double(p_.tensor_grid()) < node ? max(crossing, in_node(bytes, node)) : crossing;
+    }
     void ring(LayerTimeOf<N>& layer) const {
         using std::min;
         const N c = L::c();
         const N bytes = 4 * M_ * kv_heads() * L::d();
         const N step = seconds("K_1", "ring_step",
-                               crosses_nodes() ? on_.network_latency() + on_.of(&Timing::ring_network_latency) +
-                                                     bytes * min(T::grid(), on_.gpus_per_node()) / on_.network_rate(&Timing::ring_network)
-                                               : on_.of(&Timing::ring_latency) +
-                                                     bytes / on_.ring_link_rate(as_double(p_.context_parallel * p_.tensor_grid())));
+                               crosses_nodes() ? between_nodes(bytes) : in_node(bytes, as_double(p_.context_parallel * p_.tensor_grid())));
         const N rescaling = seconds(
             "K_r", "rescaling", c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * L::a() * L::d() / (t_ * on_.memory()));
         const auto around = [&](const N& transfer, const N& hidden) { return (c - 1) * (transfer - hidden) + rescaling; };
@@ -82,8 +88,10 @@ class ContextTraffic : TimeSymbols<N> {
         // what goes to other nodes shares a node's network with the other GPUs' swaps
         const N nodes = named<N>({"n_c", "context_nodes", ""}, c * T::grid() / on_.gpus_per_node());
         const N across = bytes * (nodes - 1) / nodes * on_.gpus_per_node() / on_.network_rate(share);
-        const N inside = bytes / (nodes * on_.share_of_link(share, on_.gpus_per_node()));
-        return kSwaps * on_.network_latency() + max(across, inside);
+        const N latency = kSwaps * on_.slower_latency(on_.network_latency());
+        if (hw_.gpus_per_node == 1) return latency + across;
+        const N inside = bytes * (1 / nodes - 1 / c) / on_.share_of_link(share, on_.gpus_per_node());
+        return latency + (on_.shares_wire(as_double(hw_.gpus_per_node)) ? across + inside : max(across, inside));
     }
 };
 

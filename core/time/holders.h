@@ -39,8 +39,8 @@ class Holders {
     DataCollective replica_parts(double bytes) const requires std::is_same_v<N, double> {
         if (!replicas_) return {};
         DataCollective parts = replicas_->parts(bytes / sharers());
-        for (double DataCollective::*one :
-             {&DataCollective::inside, &DataCollective::inside_bytes, &DataCollective::across, &DataCollective::fixed})
+        for (double DataCollective::*one : {&DataCollective::before, &DataCollective::inside, &DataCollective::inside_bytes,
+                                            &DataCollective::across, &DataCollective::fixed})
             parts.*one *= kAllReduce;
         return parts;
     }

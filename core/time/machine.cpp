@@ -1,6 +1,7 @@
 #include "time/machine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/bytes.h"
@@ -52,12 +53,13 @@ Machine machine_of(const Gpu& gpu, const Cluster* cluster, const Plan& plan) {
     m.gpus_per_node = plan.gpus_per_node;
     m.topology = gpu.topology != Topology::one_switch || cluster == nullptr ? gpu.topology : cluster->topology;
     m.mesh_gpus = gpu.topology == Topology::mesh ? std::max(gpu.gpus_per_node, plan.gpus_per_node) : plan.gpus_per_node;
-    const double usual = usual_adapter(gpu.architecture);  // which a card's own PCIe may not fill
-    const double adapter = gpu.network_byte_per_s > 0 ? gpu.network_byte_per_s
-                           : gpu.pcie_byte_per_s > 0  ? std::min(usual, gpu.pcie_byte_per_s)
-                                                      : usual;
-    m.node = cluster == nullptr || gpu.network_byte_per_s > 0 ? adapter * static_cast<double>(plan.gpus_per_node)
-                                                              : cluster->nic_byte_per_s * static_cast<double>(cluster->nics_per_node);
+    const double gpus = static_cast<double>(plan.gpus_per_node), usual = usual_adapter(gpu.architecture);
+    // A card's own PCIe may not fill an adapter.
+    const double most = gpu.pcie_byte_per_s > 0 ? gpu.pcie_byte_per_s : INFINITY;
+    const bool is_said = gpu.network_byte_per_s > 0, is_usual = cluster == nullptr || is_said;
+    const double nics = is_usual ? gpus : static_cast<double>(cluster->nics_per_node);
+    m.node = is_said ? gpu.network_byte_per_s * gpus : std::min((is_usual ? usual : cluster->nic_byte_per_s) * nics, most * gpus);
+    m.over_pcie = gpu.over_pcie;
     m.measured_link = plan.measured_intra * kGbyte;
     m.measured_node = plan.measured_inter * kGbyte;
     m.measured_latency = plan.measured_latency;

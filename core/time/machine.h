@@ -22,6 +22,7 @@ struct Machine {
     double processors = 0;  // streaming multiprocessors
     std::int64_t gpus_per_node = 8;
     Topology topology = Topology::one_switch;
+    bool over_pcie = false;            // `link` is PCIe, over which goes what leaves the node, too
     std::int64_t mesh_gpus = 8;        // that the links of one GPU of a mesh join
     bool beside_grace = false;         // the host's CPU is NVIDIA's Grace, to which alone NVLink-C2C goes
     const char* peak_format = "bf16";  // of which number format `peak` is

@@ -7,9 +7,11 @@
 
 namespace fourfold {
 
-// A collective of `bytes` per GPU, taken apart: max(inside, across / rate) + fixed seconds, where the rate is what a node reaches, byte/s.
+// A collective of `bytes` per GPU, taken apart: before + max(inside, across / rate) + fixed seconds, where the rate is what a node reaches,
+// byte/s.
 struct DataCollective {
-    double inside = 0;        // seconds in a node
+    double before = 0;        // seconds in a node on the wire that then carries what leaves it
+    double inside = 0;        // seconds in a node beneath that
     double inside_bytes = 0;  // that a GPU sends in its node
     double across = 0;        // bytes that a node sends
     double fixed = 0;         // seconds
@@ -41,12 +43,16 @@ class RankGroup {
         N near = 0.0, far = 0.0;
         if (value_of(near_) > 1) near = inside(bytes);
         if (crosses_nodes()) far = sent_across(bytes) / on_.network_rate();
-        return (value_of(near) == 0 ? far : value_of(far) == 0 ? near : max(near, far)) + latency_;
+        if (value_of(near) == 0 || value_of(far) == 0) return (value_of(near) == 0 ? far : near) + latency_;
+        return (on_.shares_wire(reach_) ? near + far : max(near, far)) + latency_;
     }
     DataCollective parts(double bytes) const requires std::is_same_v<N, double> {
         if (ranks_ <= 1) return {};
         DataCollective parts{.fixed = latency_};
-        if (near_ > 1) parts.inside_bytes = sent_inside(bytes), parts.inside = inside(bytes);
+        if (near_ > 1) {
+            parts.inside_bytes = sent_inside(bytes);
+            (crosses_nodes() && on_.shares_wire(reach_) ? parts.before : parts.inside) = inside(bytes);
+        }
         if (crosses_nodes()) parts.across = sent_across(bytes);
         return parts;
     }

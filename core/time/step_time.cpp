@@ -53,12 +53,13 @@ class StepCost : TimeSymbols<N> {
         const N bytes = 2 * M_ * h_ / t_;
         return on_.of(&Timing::link_latency) + bytes / on_.send_link_rate(as_double(p_.gpus));
     }
-    // Seconds from hand to hand between two stages.
+    // Seconds from hand to hand between two stages; where the pipeline lies in several nodes, some sends stay in one.
     N transfer() const {
-        using std::min;
+        using std::max, std::min;
         if (p_.gpus <= hw_.gpus_per_node) return transfer_inside();
         const N bytes = 2 * M_ * h_ / t_;
-        return on_.network_latency() + bytes * min(on_.gpus_per_node(), gpus() / stages()) / on_.network_rate(&Timing::pipeline);
+        const N between = on_.network_latency() + bytes * min(on_.gpus_per_node(), gpus() / stages()) / on_.network_rate(&Timing::pipeline);
+        return hw_.gpus_per_node > 1 ? max(between, transfer_inside()) : between;
     }
 
     // Which stage sets the pace (N = double).

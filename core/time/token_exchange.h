@@ -34,14 +34,13 @@ class TokenExchange : TimeSymbols<N> {
         const N members = number("x", "expert_group", "gpus", as_double(p_.expert_parallel * p_.expert_tensor_parallel));
         const N peers = fw_.sends_once ? members : members / L::e();
         const N share = on_.of(fw_.sends_once ? kDeepEpShare : kAllToAllShare);
-        if (value_of(members) <= as_double(hw_.gpus_per_node)) {
-            const N moved = bytes * (peers - 1) / peers;
+        const N moved = bytes * (peers - 1) / peers;
+        if (value_of(members) <= as_double(hw_.gpus_per_node))
             return on_.of(&Timing::link_latency) + moved / on_.share_of_link(share, members);
-        }
         const N crossing_part = number("x_n", "copies_between_nodes", "", crossing(value_of(members) / as_double(hw_.gpus_per_node)));
         const N across = bytes * crossing_part * on_.gpus_per_node() / on_.network_rate(share);
-        const N inside = bytes / on_.share_of_link(share, on_.gpus_per_node());
-        return on_.network_latency() * log2(peers) + max(across, inside);
+        const N latency = on_.slower_latency(on_.network_latency() * log2(peers));
+        return latency + (hw_.gpus_per_node == 1 ? across : max(across, moved / on_.share_of_link(share, on_.gpus_per_node())));
     }
 
     // Of a token's copies, the part that crosses the network. Routed evenly, a token is sent once to each node that holds an expert of its

@@ -44,8 +44,9 @@ N Cost<N>::collective(const N& bytes, const N& members, double reach) const {
     using std::log2;
     if (value_of(members) <= 1) return 0.0;
     const N moved = bytes * (members - 1) / members;
-    return value_of(members) <= static_cast<double>(machine_.gpus_per_node) ? of(&Timing::link_latency) + moved / link_rate(members, reach)
-                                                                            : spanning(members) + moved / spanning_rate();
+    if (value_of(members) <= static_cast<double>(machine_.gpus_per_node))
+        return of(&Timing::link_latency) + moved / link_rate(members, reach);
+    return spanning(members) + slower(moved, moved / spanning_rate(), static_cast<double>(machine_.gpus_per_node));
 }
 
 template <class N>
@@ -54,7 +55,15 @@ N Cost<N>::strided_collective(const N& bytes, const N& members, const N& stride)
     if (all <= 1 || all * value_of(stride) <= node) return collective(bytes, members, all * value_of(stride));
     const double within = std::max(1.0, std::floor(node / value_of(stride)));
     const N groups = quantity<N>({"t_g", "column_groups_in_node", ""}, node / within);
-    return spanning(members) + bytes * (members - 1) / members * groups / network_rate();
+    const N moved = bytes * (members - 1) / members;
+    return spanning(members) + slower(moved, moved * groups / network_rate(), within);
+}
+
+// A ring over several nodes goes through GPUs of one, too: so many, each of which sends so many bytes.
+template <class N>
+N Cost<N>::slower(const N& moved, const N& between, double within) const {
+    using std::max;
+    return within > 1 ? max(between, moved / link_rate(N(within), static_cast<double>(machine_.gpus_per_node))) : between;
 }
 
 template <class N>
@@ -62,7 +71,7 @@ N Cost<N>::spanning(const N& members) const {
     using std::log2;
     N latency = network_latency() * log2(members);
     if (timing_.spanning_latency != 0) latency = latency + of(&Timing::spanning_latency) * (members / gpus_per_node() - 1);
-    return latency;
+    return slower_latency(latency);
 }
 
 #ifdef FOURFOLD_TRACED

@@ -73,6 +73,8 @@ class Cost {
     }
     // Of a node in a tensor-parallel collective over several.
     N spanning_rate() const { return timing_.spanning_network > 0 ? network_rate(&Timing::spanning_network) : network_rate(); }
+    // Whether what leaves a node goes over what joins GPUs in it, so many of them, too.
+    bool shares_wire(double reach) const { return machine_.over_pcie || (machine_.topology == Topology::bridges && reach > 2); }
     N network_latency() const { return machine_.measured_latency > 0 ? of(&Machine::measured_latency) : of(&Timing::network_latency); }
 
     // C[M x columns] += A[M x K] B[K x columns] in 16 bits: whole waves of output tiles over the processors, or the traffic to memory,
@@ -97,11 +99,17 @@ class Cost {
     // An all-gather or reduce-scatter of `bytes` (whole size) among `members` GPUs that lie in one node, or side by side in several.
     N collective(const N& bytes, const N& members) const { return collective(bytes, members, value_of(members)); }
     N spanning(const N& members) const;  // its latency in several nodes
+    // Of a message that goes between nodes as well as in them, such a one never being faster than in a node alone.
+    N slower_latency(const N& between) const {
+        using std::max;
+        return max(between, of(&Timing::link_latency));
+    }
     // The same among `members` GPUs that lie `stride` apart, with as many such groups side by side: they share a node's network.
     N strided_collective(const N& bytes, const N& members, const N& stride) const;
 
  private:
     N collective(const N& bytes, const N& members, double reach) const;
+    N slower(const N& moved, const N& between, double within) const;
     N mesh_gpus() const { return quantity<N>({"n_j", "mesh_gpus", "gpus"}, static_cast<double>(machine_.mesh_gpus)); }
     // A bridge joins two neighbours; in what reaches further, the slowest hop goes over PCIe, as to the host.
     double Machine::*nominal_link(double reach) const {

@@ -1,6 +1,8 @@
 // What more of something cannot do, of jobs in which it did.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "api.h"
 #include "near.h"
 
@@ -50,4 +52,33 @@ TEST_CASE("laws: where activations wait on the host, more memory never makes the
         "activation_offload": 0.5})");
     const Json large = {{"name", "x"}, {"base", "b200-sxm-180gb"}, {"memory_gib", 225}};
     CHECK(step(job, "gpu", large) <= step(job, "gpu", "b200-sxm-180gb"));
+}
+
+TEST_CASE("laws: the same cards in smaller nodes are never faster") {
+    // (Not of cards that bridges join in pairs: two of them alone have a link that a larger node does not reach.)
+    const char* jobs[] = {
+        R"({"model": "llama-3.1-8b", "zero": "weights"})",
+        R"({"model": "llama-3.1-8b", "zero": "optimizer", "trained": "lora", "framework": "pytorch"})",
+        R"({"model": "llama-3.1-8b", "tensor_parallel": 8})",
+        R"({"model": "llama-3.1-8b", "tensor_parallel": 2, "tensor_columns": 2})",
+        R"({"model": "llama-3.1-8b", "context_parallel": 8})",
+        R"({"model": "llama-3.1-8b", "context_parallel": 8, "context_parallel_kind": "all_to_all"})",
+        R"({"model": "llama-3.1-8b", "pipeline_parallel": 4})",
+        R"({"model": "qwen3-30b-a3b", "expert_parallel": 16})",
+    };
+    for (const char* gpu : {"l40s-48gb", "rtx-4090-24gb", "mi300x-192gb", "h100-sxm-80gb"})
+        for (const char* text : jobs) {
+            Json job = json(R"({"gpus": 32, "sequence_length": 4096, "global_batch": 64, "micro_batch": 1, "tensor_parallel": 1,
+                "context_parallel": 1, "pipeline_parallel": 1, "expert_parallel": 1, "schedule": "1f1b", "virtual_stages": 1,
+                "recompute": "none", "zero": "optimizer", "layout": "equal"})");
+            job["gpu"] = gpu;
+            job.update(json(text));
+            double before = INFINITY;
+            for (const int node : {1, 2, 4, 8}) {
+                INFO(job.dump(), " in nodes of ", node);
+                const double now = step(job, "gpus_per_node", node);
+                CHECK(now <= before);
+                before = now;
+            }
+        }
 }

@@ -212,3 +212,19 @@ TEST_CASE("copies by hand: a pipeline of two directions that is too long to be p
     const StepTime<double> step = step_time<double>(c.model, c.plan, c.framework(), c.hw, c.k, layers);
     CHECK(step.items[static_cast<std::size_t>(TimeItem::bubble)] == near((312 - 12) / 2.0));
 }
+
+TEST_CASE("copies by hand: over PCIe what leaves a node waits for what stays in it") {
+    Case c = dense();
+    c.plan.pipeline_parallel = 1, c.plan.tensor_parallel = 1;  // 8 copies on two nodes of 4
+    const DataCollective beneath = sent(c);
+    CHECK(beneath.inside == near(750 / 1e6));
+    CHECK(beneath.before == 0);
+    c.hw.over_pcie = true;
+    CHECK(sent(c).inside == 0);
+    CHECK(sent(c).before == near(750 / 1e6));
+    CHECK(sent(c).across == beneath.across);
+    const Cost<double> on(c.hw, c.k);
+    const double across = 4'000 / 2 / (0.4 * 5e6);  // 4 bytes each
+    CHECK(DataTraffic<double>(c.plan, c.hw, on).exposed({.parameters = 1'000}, 0, 0).once ==
+          near((3'000 / 1e6 + across + kLatency) + (1'500 / 1e6 + across / 2 + kLatency)));
+}

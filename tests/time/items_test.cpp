@@ -91,7 +91,12 @@ TEST_CASE("by hand: an all-gather, within a node and between nodes, with a switc
     const Cost<double> on(hw, k);
     CHECK(on.collective(6'000, 1) == 0);
     CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / (0.5 * 2e6)));      // three quarters move
-    CHECK(on.collective(6'000, 8) == near(2e-3 * 3 + 5'250 / (0.4 * 5e6)));  // three latencies, at the node's rate
+    CHECK(on.collective(6'000, 8) == near(2e-3 * 3 + 5'250 / (0.5 * 2e6)));  // three latencies; a GPU's link is slower than the network
+    hw.node = 2e6;
+    CHECK(on.collective(6'000, 8) == near(2e-3 * 3 + 5'250 / (0.4 * 2e6)));
+    hw.node = 5e6, hw.gpus_per_node = 1;  // no link at all
+    CHECK(on.collective(6'000, 8) == near(2e-3 * 3 + 5'250 / (0.4 * 5e6)));
+    hw = machine();
     Timing spans = k;  // half a second for each further node, at a share of the network of its own
     spans.spanning_latency = 0.5, spans.spanning_network = 0.1;
     const Cost<double> over(hw, spans);

@@ -53,7 +53,7 @@ TEST_CASE("by hand: collectives at measured rates") {
     const Cost<double> on(hw, k);
     hw.measured_link = 5e5, hw.measured_node = 1e6, hw.measured_latency = 1e-3;
     CHECK(on.collective(6'000, 4) == near(1e-3 + 4'500 / 5e5));      // neither 2e6 nor its half counts
-    CHECK(on.collective(6'000, 8) == near(3 * 1e-3 + 5'250 / 1e6));  // three latencies
+    CHECK(on.collective(6'000, 8) == near(3 * 1e-3 + 5'250 / 5e5));  // three latencies, and the slower of the two
     CHECK(on.send_link_rate(4) == near(0.6 * 5e5));
     CHECK(on.ring_link_rate(4) == near(0.25 / 0.5 * 5e5));  // as much less than collectives as before
     CHECK(on.network_rate(&Timing::pipeline) == near(0.5 / 0.4 * 1e6));
@@ -77,7 +77,9 @@ TEST_CASE("by hand: gradients and sends at measured rates") {
     c.k.bucket_latency = 1e-3 * kBucket.value;  // 1e-3 for each of 2,000 bytes
     const double whole = 2 * reduce + 2;
     CHECK(DataTraffic<double>(c.plan, c.hw, on).exposed({.parameters = P}, 100, 100).once == near(0.2 * whole + whole / 8));
-    // 2,880 bytes of each of 4 GPUs
+    // 2,880 bytes, in a node; of each of 4 GPUs, between nodes
+    CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == near(1e-3 + 2'880 / 3e5));
+    c.hw.measured_link = 5e6;
     CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == near(1e-3 + 2'880.0 * 4 / 1.25e6));
 }
 

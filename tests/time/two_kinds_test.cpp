@@ -116,7 +116,9 @@ TEST_CASE("two kinds by hand: sends of schedules without a closed form, of few G
     c.plan.schedule = ScheduleKind::zero_bubble_h1;
     CHECK(part(whole_step(c, layers), TimeItem::pipeline_traffic) == near((2 + 2 * 3) * kSend));
     c = dense();
-    c.plan.pipeline_parallel = 4, c.model.layers = 4;  // two GPUs a stage send at once
+    c.plan.pipeline_parallel = 4, c.model.layers = 4;                                 // two GPUs a stage send at once
+    CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == near(1e-3 + 2'880 / 6e5));  // in a node: slower
+    c.hw.link = 2e7;
     CHECK(transfer_seconds(c.model, c.plan, c.hw, c.k) == near(2e-3 + 2'880 * 2 / 2.5e6));
     // fifty stages are not played: 100 micro-batches, 50 of each direction; a stage holds a layer of either
     c = dense();
