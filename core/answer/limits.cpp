@@ -99,13 +99,17 @@ std::vector<std::int64_t> gpu_counts_to_try(const Plan& plan) {
 double least_gpus_to_fit(const Job& job) {
     if (job.method == Method::fujii2024) return 0;  // it does not count every parameter
     const Plan& p = job.plan;
-    const bool narrow = (p.open & open_moments) != 0 && (job.exploration.left_out & without_small_states) == 0;
-    const double moments = kMomentsBytes[static_cast<std::size_t>(narrow ? Moments::bits16 : p.moments)];
-    const double optimizer = 4 + moments;                                                          // with the precise weights, in fp32
+    const FrameworkRow& row = row_of(p.framework);
+    Plan narrow = p;
+    if ((p.open & open_moments) != 0 && (job.exploration.left_out & without_small_states) == 0) narrow.moments = Moments::bits16;
+    const double averages = p.optimizer == Optimizer::adam || p.optimizer == Optimizer::adam_8bit ? 2 : 1;
+    const double optimizer = (keeps_master(p) ? 4 : 0) + averages * average_bytes(narrow);
     const bool no_gradients = p.freezes() || p.optimizer_in_backward || p.optimizer_offload == 1;  // or few of them
+    const double gradients = p.gradients_in_fp32 && row.library == kMegatronCore ? 4 : 2;          // others may send them in 16 bits
     const double states = p.freezes() ? 0 : (1 - p.optimizer_offload) * optimizer;
-    const double weights = p.weights_offload ? 0 : p.freezes() ? frozen_bytes(p) : 2;
-    const double per_parameter = weights + (no_gradients ? 0 : p.gradients_in_fp32 ? 4 : 2) + states;
+    const bool only_precise = row.autocast && keeps_master(p);  // then weights in 16 bits are made in each pass
+    const double weights = p.weights_offload ? 0 : p.freezes() ? frozen_bytes(p) : only_precise ? 0 : 2;
+    const double per_parameter = weights + (no_gradients ? 0 : gradients) + states;
     const double room = (job.gpu->memory_bytes - p.memory_extra * kGibi) / p.memory_factor;
     return room > 0 ? static_cast<double>(parameter_count(job.model)) * per_parameter / room : INFINITY;
 }
@@ -118,8 +122,8 @@ double least_gpus_in_time(const Job& job) {
         met -= with_experts * static_cast<double>((m.experts.count - m.experts.per_token) * m.experts.ffn * m.expert_hidden()) *
                (m.gated ? 3 : 2);
     if (m.learned_positions) met -= static_cast<double>(m.max_positions * m.hidden);
-    constexpr double kFlop = 6;  // per token and parameter that it meets: forward, and twice as much backward
-    return kFlop * met * budget_of(job).tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);
+    const double flop = job.plan.freezes() ? 4 : 6;  // per token and parameter that it meets: forward, and twice as much backward
+    return flop * met * budget_of(job).tokens / (job.days * kSecondsPerDay * machine_of(*job.gpu, job.cluster, job.plan).peak);
 }
 
 // Whether so many GPUs can be shared out at all: tensor parallel divides the heads, context parallel the sequence, data parallel the batch;

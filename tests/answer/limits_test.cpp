@@ -148,6 +148,21 @@ TEST_CASE("the lower bounds are bounds: no plan that fits is below them" * docte
     }
 }
 
+TEST_CASE("the lower bound of memory is one with every optimizer of every framework") {
+    for (const char* framework : {"megatron-2025", "megatron-deepspeed", "pytorch", "nanotron", "litgpt", "transformers"})
+        for (const char* optimizer : {"adam", "adam_8bit", "muon", "sgd"})
+            for (const char* master : {"auto", "off"}) {
+                Json request = {{"model", "llama-3.1-8b"},  {"gpu", "h100-sxm-80gb"}, {"framework", framework},  {"optimizer", optimizer},
+                                {"master_weights", master}, {"global_batch", 48},     {"sequence_length", 1'024}};
+                CAPTURE(request.dump());
+                const Job job = job_of(request.dump());
+                std::int64_t least = 1;
+                while (least < 8 && !fits(at(job, &Plan::gpus, least))) ++least;
+                CHECK(least_gpus_to_fit(job) <= static_cast<double>(least));
+                CHECK(gpus(fewest_gpus(job).fits) == least);
+            }
+}
+
 TEST_CASE("the largest sequence fits, and the next longer one does not; where one border alone exists it is that one") {
     for (const char* request : small_jobs()) {
         CAPTURE(std::string(request));
