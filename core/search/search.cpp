@@ -147,7 +147,6 @@ class Search {
     }
     std::vector<Way> ways_by_bound(const GroupOfPlans& group, Plan plan) {
         std::vector<Way> ways;
-        const LayerTimes about = scorer_.layers(plan);
         for (const ExpertWay& experts : expert_ways(all_, space_.model, plan)) {
             set_experts(plan, experts);
             Way way{experts, {}, 0};
@@ -157,7 +156,8 @@ class Search {
             };
             const bool asks_time_first = limit_.seconds() < INFINITY;  // before any plan is known, memory alone cuts
             if (asks_time_first && !is_fast()) continue;
-            way.pipelines = pipelines_of(plan, group.pipelines, about, !asks_time_first);
+            // a balanced layout, which may fit where another does not, is one for the times of these experts
+            way.pipelines = pipelines_of(plan, group.pipelines, scorer_.layers(plan), !asks_time_first);
             if (way.pipelines.empty() || (!asks_time_first && !is_fast())) continue;
             ways.push_back(std::move(way));
         }
@@ -165,13 +165,13 @@ class Search {
     }
     // Those that keep the rules of experts, and of which it is not known that no plan fits; `that_may_fit`: nor is it so. What the others
     // hold is counted.
-    std::vector<std::int64_t> pipelines_of(Plan plan, const std::vector<std::int64_t>& pipelines, const LayerTimes& about,
+    std::vector<std::int64_t> pipelines_of(Plan plan, const std::vector<std::int64_t>& pipelines, const LayerTimes& times,
                                            bool that_may_fit) {
         std::vector<std::int64_t> left;
         for (const std::int64_t p : pipelines) {
             plan.pipeline_parallel = p;
             if (!keeps_expert_rules(space_.model, plan)) continue;
-            if (!counts_as_never_fitting(plan, about, !that_may_fit)) left.push_back(p);
+            if (!counts_as_never_fitting(plan, times, !that_may_fit)) left.push_back(p);
         }
         return left;
     }

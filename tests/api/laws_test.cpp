@@ -82,3 +82,13 @@ TEST_CASE("laws: the same cards in smaller nodes are never faster") {
             }
         }
 }
+
+TEST_CASE("laws: a degree of experts that is set gives no faster plan than the search finds") {
+    // the fastest has its layers balanced for experts that are split as it splits them
+    Json job = json(R"({"model": "gpt-oss-20b", "gpus": 16, "framework": "pytorch", "sequence_length": 4096, "global_batch": 512,
+        "gpu": {"name": "x", "base": "a100-pcie-40gb", "bf16_dense_tflop_per_s": 405.6}})");
+    const auto fastest = [&] { return json(api::rank(job.dump()))["plans"]["step_seconds"][0].get<double>(); };
+    const double all = fastest();
+    job["expert_tensor_parallel"] = 4;
+    CHECK(fastest() >= all);
+}
