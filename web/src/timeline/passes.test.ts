@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Timeline, TimelineStage } from '../core/api';
-import { clockOf } from './clock';
+import { clockOf, markText } from './clock';
 import { marksBetween, momentAt, mostZoom, moved, passesIn, scrolled, unitOf, waitAfter, waitsIn } from './passes';
 
 const stage = {
@@ -100,8 +100,15 @@ test('points in time are as fine as they differ', () => {
         `${clockOf(longest, finest).text(seconds)} ${clockOf(longest, finest).unit}`;
     expect(written(0.0121, 1, 0.0019)).toBe('12.1 ms');
     expect(written(0.1214, 1, 0.019)).toBe('121 ms');
-    expect(written(1.23456, 9, 0.0004)).toBe('1,234.56 ms');
+    expect(written(1.23456, 9, 0.0004)).toBe('1.23456 s');
     expect(written(12.345, 60, 0.3)).toBe('12.35 s');
-    expect(written(12.345, 60, 0.0001)).toBe('12.345 s');
+    expect(written(12.345, 60, 0.0001)).toBe('12.34500 s');
     expect(written(0.5, 1, 0)).toBe('500.000 ms');
+    expect(written(5, 9.2, 1)).toBe('5.0 s');
+    expect(written(1500, 3600, 60)).toBe('25.0 min');
+    expect(written(1500, 3600, 5)).toBe('1,500.0 s');
+});
+
+test('marks have the decimals that their steps have', () => {
+    expect([markText(5, 1), markText(2.5, 0.5), markText(1234, 2), markText(0.1, 0.05)]).toEqual(['5', '2.5', '1,234', '0.10']);
 });

@@ -103,3 +103,19 @@ test('another plan: the timeline before it says so until the new one is there', 
     await settle();
     expect(one('.timeline').classList).not.toContain('stale');
 });
+
+test('the scale is in the unit that a reader would use: ms, s, min', async () => {
+    const ticksOf = async (seconds: number) => {
+        const times = seconds / line.drawn_seconds;
+        const stages = line.stages.map((stage) => ({
+            ...stage,
+            start: stage.start.map((time) => time * times),
+            end: stage.end.map((time) => time * times),
+        }));
+        const { box } = await shown({ ...answer, timeline: { ...line, stages, drawn_seconds: seconds } });
+        return [...box.querySelectorAll('.over text')].map(textOf);
+    };
+    expect((await ticksOf(0.8)).at(-1)).toMatch(/^[1-9]\d\d ms$/);
+    expect((await ticksOf(5.5)).at(-1)).toMatch(/^5(\.\d)? s$/);
+    expect((await ticksOf(5400)).at(-1)).toMatch(/^\d\d min$/);
+});

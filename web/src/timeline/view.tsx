@@ -6,7 +6,7 @@ import { format } from '../format/format';
 import { aboutOf, nameOf } from '../shared/names';
 import { Table } from '../shared/table';
 import { say, sentences, tell } from '../words/words';
-import { clockOf } from './clock';
+import { clockOf, markText } from './clock';
 import { fillOf, paint, rowsFor } from './paint';
 import { marksBetween, middleOf, momentAt, moved, type Place, spanOf, stageOf, unitOf, waitAfter } from './passes';
 import { Buttons, STEP, useWheel, useZoom, type Zoom } from './zoom';
@@ -189,8 +189,9 @@ function Over({ line, zoom: { width, timeAt, pxAt }, place, brush }: OverProps) 
     const { height, pitch } = rowsFor(line.stages.length);
     const base = TOP + pitch * line.stages.length;
     const marked = place && spanOf(line, place).map(pxAt);
-    const { step, marks } = marksBetween(timeAt(0), timeAt(width), width / 110);
-    const clock = clockOf(line.drawn_seconds, step);
+    const [from, to, wanted] = [timeAt(0), timeAt(width), width / 110];
+    const { unit, size } = clockOf(line.drawn_seconds, (to - from) / wanted);
+    const { step, marks } = marksBetween(from / size, to / size, wanted); // round in that unit
     return (
         <svg class="over" aria-hidden="true" width={width} height={base + FOOT}>
             {place && marked && (
@@ -203,14 +204,17 @@ function Over({ line, zoom: { width, timeAt, pxAt }, place, brush }: OverProps) 
                 />
             )}
             {brush && <rect class="brush" x={Math.min(...brush)} y={TOP} width={Math.abs(brush[1] - brush[0])} height={base - TOP} />}
-            {marks.map((time) => (
-                <g key={time}>
-                    <line x1={pxAt(time)} x2={pxAt(time)} y1={base} y2={base + 5} />
-                    <text x={pxAt(time)} y={base + 18} text-anchor={pxAt(time) < 24 ? 'start' : pxAt(time) > width - 30 ? 'end' : 'middle'}>
-                        {say('timeline.tick', { time: clock.text(time), unit: clock.unit })}
-                    </text>
-                </g>
-            ))}
+            {marks.map((mark) => {
+                const x = pxAt(mark * size);
+                return (
+                    <g key={mark}>
+                        <line x1={x} x2={x} y1={base} y2={base + 5} />
+                        <text x={x} y={base + 18} text-anchor={x < 24 ? 'start' : x > width - 30 ? 'end' : 'middle'}>
+                            {say('timeline.tick', { time: markText(mark, step), unit })}
+                        </text>
+                    </g>
+                );
+            })}
         </svg>
     );
 }
