@@ -46,6 +46,30 @@ test('the newest of a family comes first', () => {
     expect(ids('qwen3')[0]).toMatch(/^qwen3-/);
     expect(ids('qwen')[0]).toBe('qwen3.5-27b');
     expect(ids('deepseek')[0]).toBe('deepseek-v3');
+    expect(ids('llama')[0], 'not LLaMA 65B: that number is a size').toBe('llama-4-maverick');
+    expect(ids('llama').indexOf('llama-65b')).toBeGreaterThan(ids('llama').indexOf('llama-2-7b'));
     expect(ids('gpt-oss')).toEqual(['gpt-oss-120b', 'gpt-oss-20b']);
     expect(ids('')).toEqual(catalog.models.map(({ id }) => id));
+});
+
+test('what is called exactly as typed comes before what goes on behind it', () => {
+    expect(ids('llama 3 8b')[0]).toBe('llama-3-8b');
+    expect(ids('70b 3 llama')[0]).toBe('llama-3-70b');
+});
+
+test('name and size may be one word', () => {
+    expect(ids('llama70b').sort()).toEqual(ids('llama 70b').sort());
+    expect(ids('gemma27b')).toEqual(ids('gemma 27b'));
+    expect(ids('qwen3')).not.toContain('qwen2.5-32b');
+});
+
+test('the first of what was asked for, in any order', () => {
+    const rows = { '70b llama': 'llama-3.3-70b', 'qwen 235': 'qwen3-235b-a22b', 'v3 deepseek': 'deepseek-v3', '27b gemma': 'gemma-3-27b' };
+    for (const [typed, first] of Object.entries(rows)) expect(ids(typed)[0], typed).toBe(first);
+});
+
+test('beside a name with a size alone, as the core knows some, the newest version comes first', () => {
+    const model = (label: string) => ({ id: label.toLowerCase().replaceAll(' ', '-'), label, repository: '' });
+    const gemmas = ['Gemma 7B', 'Gemma 3 12B', 'Gemma 3 27B', 'Gemma 2 9B', 'Gemma 2B'].map(model);
+    expect(search(gemmas, 'gemma').map(({ label }) => label)).toEqual(['Gemma 3 12B', 'Gemma 3 27B', 'Gemma 2 9B', 'Gemma 7B', 'Gemma 2B']);
 });
