@@ -129,6 +129,14 @@ pageTest('on the first screen the card of a part leads to the assumptions; close
     const buttons = page.locator('.bar-card .item-card button');
     await buttons.last().press('Enter');
     await eventually('the focus', () => page.evaluate(() => [...document.activeElement.classList].slice(0, 2).join(' ')), 'part activations');
+    for (const inside of [false, true]) {
+        await activations.press('Enter');
+        await buttons.last().waitFor();
+        if (inside) await buttons.last().focus();
+        await page.keyboard.press('Escape');
+        await eventually('closed by Escape', () => page.locator('.bar-card').count(), 0);
+        await eventually('the focus', () => page.evaluate(() => [...document.activeElement.classList].slice(0, 2).join(' ')), 'part activations');
+    }
     await activations.press('Enter');
     await buttons.nth(-2).click();
     await page.locator('#assumed').waitFor();

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { format } from '../format/format';
 import { answeredOf } from '../shared/test-data';
-import { cellsOf, settle, show, spies, tap } from '../shared/test-view';
+import { cellsOf, press, settle, show, spies, tap } from '../shared/test-view';
 import { Card, Explanation } from './card';
 
 const { answer } = answeredOf();
@@ -35,6 +35,19 @@ test('another part is a tap away, and closing and the assumptions too', () => {
     expect(toAssumptions).toHaveBeenCalledTimes(1);
 });
 
+test('Escape closes it, wherever the focus is, but in a field or a dialog', () => {
+    const { act, box } = shown();
+    const field = document.createElement('input');
+    document.body.append(field);
+    press(field, 'Escape');
+    field.remove();
+    expect(act.open).not.toHaveBeenCalled();
+    press(box, 'a');
+    expect(act.open).not.toHaveBeenCalled();
+    press(document.body, 'Escape');
+    expect(act.open.mock.calls).toEqual([[null]]);
+});
+
 test('closed, it gives the focus back to what opened it: a part of the bar, a row of the table', () => {
     if (!activations) throw new Error('no activations');
     const card = <Card group={activations} open={{ group: 'activations', item: '' }} act={spies()} toAssumptions={() => {}} />;
@@ -53,6 +66,10 @@ test('closed, it gives the focus back to what opened it: a part of the bar, a ro
         </>,
     );
     tap(bar.find('button', 'Close'));
+    expect(document.activeElement).toBe(bar.find('button', 'Part'));
+    const first = bar.all('button').find((button) => button.getAttribute('aria-pressed') === 'true');
+    first?.focus();
+    press(first ?? bar.box, 'Escape');
     expect(document.activeElement).toBe(bar.find('button', 'Part'));
     const table = show(
         <table>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Explained, Item } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
@@ -58,10 +58,21 @@ const chosenOf = (group: ShownGroup, open: OpenItem): Item | undefined =>
     group.items.find((item) => item.id === open.item) ?? [...group.items].sort((a, b) => b.bytes - a.bytes)[0];
 
 // The card goes; the focus returns to what opened it, a row of the table or a part of the bar.
-function shut({ currentTarget }: { currentTarget: Element }, { id }: ShownGroup, { open }: Actions): void {
-    const row = currentTarget.closest('tr.detail')?.previousElementSibling?.querySelector('button');
+function shut(card: Element | null, { id }: ShownGroup, { open }: Actions): void {
+    const row = card?.closest('tr.detail')?.previousElementSibling?.querySelector('button');
     open(null);
     (row ?? document.querySelector<SVGElement>(`.bar .${id}`))?.focus();
+}
+
+// Wherever the focus is on the page, unless it is where Escape means something else.
+function useEscape(then: () => void): void {
+    useEffect(() => {
+        const onKeyDown = ({ key, target }: KeyboardEvent): void => {
+            if (key === 'Escape' && !(target instanceof Element && target.closest('dialog, input, select, textarea'))) then();
+        };
+        document.addEventListener('keydown', onKeyDown);
+        return () => document.removeEventListener('keydown', onKeyDown);
+    });
 }
 
 export interface CardProps {
@@ -73,9 +84,12 @@ export interface CardProps {
 
 export function Card({ group, open, act, toAssumptions }: CardProps) {
     const item = chosenOf(group, open);
+    const card = useRef<HTMLElement>(null);
+    const close = () => shut(card.current, group, act);
+    useEscape(close);
     if (!item) return null;
     return (
-        <article class={`item-card ${group.id}`} aria-label={nameOf('group', group)}>
+        <article ref={card} class={`item-card ${group.id}`} aria-label={nameOf('group', group)}>
             <p>{aboutOf('group', group)}</p>
             {group.items.length > 1 && (
                 <table class="parts">
@@ -113,7 +127,7 @@ export function Card({ group, open, act, toAssumptions }: CardProps) {
                 <button type="button" onClick={toAssumptions}>
                     {say('card.assumptions')}
                 </button>
-                <button type="button" onClick={(event) => shut(event, group, act)}>
+                <button type="button" onClick={close}>
                     {say('card.close')}
                 </button>
             </Explanation>
