@@ -111,6 +111,18 @@ pageTest('a launch script: what it leaves open is asked, and it becomes the run 
     await verdictIs(page, 'fits');
 });
 
+pageTest('on a phone what to do with a script stays in sight, however long its report is', async () => {
+    for (const height of [844, 600]) {
+        const page = await open('', { width: 390, height });
+        const { dialog, text, use } = await pasteDialog(page);
+        await text.fill(script);
+        await dialog.getByText('--no-such-flag').waitFor();
+        const { y, height: tall } = await use.boundingBox();
+        assert.ok(y + tall <= height, `${y + tall} px of ${height}`);
+        assert.ok(await dialog.evaluate((one) => one.scrollHeight > one.clientHeight), 'there is more than fits');
+    }
+});
+
 pageTest('what is written as a script is read as the same run', async () => {
     const { page, dialog, button } = await opened();
     const shown = await dialog.locator('pre').textContent();
