@@ -17,7 +17,7 @@ import type { Placing } from './placement/search';
 import { titleOf } from './shared/answer-words';
 import { speakTo } from './shared/speak-to';
 import { type Depth, openingDepth, rememberDepth } from './state/depth';
-import { formatLink, type Job, MAX_LOG, type Pin, parseLink, unknownParts } from './state/state';
+import { formatLink, type Job, MAX_LOG, type Pin, parseLink } from './state/state';
 import { DEPTH_PARAMETER, ROOM_PARAMETERS, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
@@ -247,6 +247,13 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
     return draw;
 }
 
+// The parts of a link that nobody reads, and which ones were probably meant: said with what is drawn first, so that nothing moves.
+async function saidUnknown(unknown: string[], catalog: Page['catalog'], words: Promise<void>, { notify }: Store['actions']): Promise<void> {
+    const { saidParts } = await import('./state/meant-part');
+    await Promise.all([words, fetchWords('wrong')]);
+    notify('unknown', saidParts(unknown, catalog));
+}
+
 async function start(): Promise<void> {
     holdSection();
     await boot.wanted;
@@ -282,7 +289,8 @@ async function start(): Promise<void> {
     store.restore(job);
     if (job !== link.job) address.changed(job, 'type', link.pins);
     store.restorePins(link.pins);
-    if (link.unknown.length > 0) store.actions.notify('unknown', unknownParts(link.unknown));
+    if (link.unknown.length > 0)
+        await saidUnknown(link.unknown, catalog, words, store.actions).catch(() => store.actions.notify('missing'));
     if (link.newer) store.actions.notify('newer');
     if (link.widened) store.actions.notify('widened');
     address.follow(store);

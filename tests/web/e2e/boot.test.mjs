@@ -101,6 +101,8 @@ pageTest('what a link has too much is named and left out', async () => {
     const page = await open('?v=1&model=llama-3.1-8b&gpus=8&colour=red&__proto__=1&constructor=2&tp=2');
     await verdictIs(page, 'fits');
     assert.match(await notice(page), /colour/);
+    const misnamed = await open('?model=llama-3.1-8b&gpus=8&framework=nemo&seq_len=4k&colour=red');
+    assert.match(await notice(misnamed), /framework \([^)]*\bfw\b[^)]*\), seq_len \([^)]*\bseq\b[^)]*\), colour\./);
     await notices(page).getByRole('button').click();
     await eventually('dismissed', () => notices(page).count(), 0);
 });

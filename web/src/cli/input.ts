@@ -1,7 +1,8 @@
 // What a file, standard input or an argument holds, and the part of a job that it gives.
 import type { Catalog, Imported, Json } from '../core/api';
 import { queryOf } from '../state/link-text';
-import { parseLink, request, unknownParts } from '../state/state';
+import { saidParts } from '../state/meant-part';
+import { parseLink, request } from '../state/state';
 import { say, tell } from '../words/words';
 import type { TextCore } from './asked';
 import type { Read } from './job';
@@ -67,9 +68,10 @@ function readConfig(text: string, core: TextCore): Read {
 
 function readQuery(query: string, catalog: Catalog): Read {
     const { job, unknown, newer } = parseLink(query, catalog);
-    const notes = [unknown.length > 0 && say('cli.link_parts', { details: unknownParts(unknown) }), newer && say('cli.link_newer')].filter(
-        (note) => note !== false,
-    );
+    const notes = [
+        unknown.length > 0 && say('cli.link_parts', { details: saidParts(unknown, catalog) }),
+        newer && say('cli.link_newer'),
+    ].filter((note) => note !== false);
     return { ...nothing, job: request(job), notes };
 }
 

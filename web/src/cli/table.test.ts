@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestName } from './nearest';
+import { nearestName } from '../shared/nearest';
 import { plain, table, widthOf } from './table';
 
 test('columns are aligned, numbers to the right, and no line ends in a space', () => {

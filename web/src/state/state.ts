@@ -71,8 +71,8 @@ export function defaults(catalog: Catalog): Plain {
 const MOST_UNKNOWN = 10; // parts of a link that a notice names
 
 // The unknown parts of a link for a notice: the first ones, each cut to a length that can be read, and how many more there are.
-export function unknownParts(unknown: readonly string[]): string {
-    const named = unknown.slice(0, MOST_UNKNOWN).map((part) => (part.length > MOST_NAMED ? `${part.slice(0, MOST_NAMED)}…` : part));
+export function unknownParts(unknown: readonly string[], said = (part: string): string => part): string {
+    const named = unknown.slice(0, MOST_UNKNOWN).map((part) => (part.length > MOST_NAMED ? `${part.slice(0, MOST_NAMED)}…` : said(part)));
     if (unknown.length > named.length) named.push(`… (+${unknown.length - named.length})`);
     return named.join(', ');
 }

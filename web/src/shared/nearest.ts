@@ -1,6 +1,7 @@
-// The name that was probably meant: fields and ids are the core's to guess, the commands and options of the command line are ours.
+// The name that was probably meant: fields and ids are the core's to guess; the commands and options of the command line, and the parts of a
+// link, are ours.
 // Letters that are wrong, missing, too many, or swapped with their neighbour.
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
     const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
     const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
     for (let i = 1; i <= a.length; i++) {

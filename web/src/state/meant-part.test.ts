@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { catalog } from '../shared/test-data';
+import { meantPart, saidParts } from './meant-part';
+
+test.each([
+    ['framework', 'fw'],
+    ['Framework', 'fw'],
+    ['seq_len', 'seq'],
+    ['seqlen', 'seq'],
+    ['sequence_length', 'seq'],
+    ['sequenceLength', 'seq'],
+    ['max_seq_length', 'seq'],
+    ['gpu_count', 'gpus'],
+    ['num_gpus', 'gpus'],
+    ['ngpus', 'gpus'],
+    ['GPUS', 'gpus'],
+    ['gpuss', 'gpus'],
+    ['gpu_type', 'gpu'],
+    ['nodes', 'gpus'],
+    ['world_size', 'gpus'],
+    ['model_name', 'model'],
+    ['modle', 'model'],
+    ['batch_size', 'batch'],
+    ['global_batch_size', 'batch'],
+    ['micro_batch_size', 'mb'],
+    ['microbatch', 'mb'],
+    ['tensor_parallel', 'tp'],
+    ['tensor-model-parallel-size', 'tp'],
+    ['pipeline', 'pp'],
+    ['precision', 'dtype'],
+    ['token', 'tokens'],
+    ['recompute', 'rc'],
+    ['shedule', 'sched'],
+    ['optimiser', 'opt'],
+])('%s was meant as %s', (name, link) => {
+    expect(meantPart(name, catalog)).toBe(link);
+});
+
+test.each(['dp', 'x', 'foo', 'speed', 'colour', 'pin=model=x', ''])('%s is like none', (name) => {
+    expect(meantPart(name, catalog)).toBeNull();
+});
+
+test('a notice says what was probably meant, part by part', () => {
+    expect(saidParts(['framework', 'speed'], catalog)).toBe('framework (did you mean fw?), speed');
+});
