@@ -22,7 +22,7 @@ import { DEPTH_PARAMETER, ROOM_PARAMETERS, withView } from './state/view';
 import { emptyPage, type How, type Page } from './store/page';
 import { createStore } from './store/store';
 import { LANGUAGE_PARAMETER, type Language, rememberLanguage } from './words/language';
-import { fetchWords, hasWords } from './words/words';
+import { fetchWords } from './words/words';
 
 const MOST_PLACERS = 4; // workers that search for a placement; each starts when it is first needed
 const TYPING_MS = 300; // browsers refuse a page that rewrites its address with every key
@@ -158,6 +158,7 @@ const measure: Core['measure'] = async (text, said) => (await import('./formats/
 function drawApp(page: Page, { actions }: Store, { estimates, searches, placing, prover, market, phaser }: Cores): void {
     const { importConfig, estimate, alternatives, rank } = estimates;
     document.documentElement.lang = page.language;
+    document.documentElement.dataset.depth = page.depth;
     render(
         <App
             page={page}
@@ -174,27 +175,27 @@ function drawApp(page: Page, { actions }: Store, { estimates, searches, placing,
     );
 }
 
-// The words for what is wrong with a request come when nothing else does, or with the first thing that is wrong, which waits for them. Where
-// they cannot be had, it is named by its id.
-function createWrongWords(again: () => void) {
+// The words for what is wrong with a request, and what stands behind an answer, come when nothing else does, or with the first thing that is
+// wrong, which waits for them; so does every detail, so that nothing moves when they come. Where they cannot be had, what is wrong is named by
+// its id.
+const fetchAside = () => Promise.all([fetchWords('wrong'), fetchBehind()]);
+function createAside(again: () => void) {
     let waits = false;
-    let failed = false;
+    let done = false;
     const fetch = async (): Promise<void> => {
-        await Promise.all([fetchWords('wrong'), fetchBehind()]).catch(() => {
-            failed = true;
-        });
+        await fetchAside().catch(() => {});
+        done = true;
         if (waits) again();
         waits = false;
     };
     return {
         fetch,
         isLacking(): boolean {
-            const isLacking = !hasWords('wrong') && !failed;
-            if (isLacking && !waits) {
+            if (!done && !waits) {
                 waits = true;
                 fetch();
             }
-            return isLacking;
+            return !done;
         },
     };
 }
@@ -211,12 +212,12 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
         if (!newest) queueMicrotask(drawNewest);
         newest = page;
     };
-    const wrong = createWrongWords(() => draw(store().current()));
+    const aside = createAside(() => draw(store().current()));
     const drawNewest = (): void => {
         const page = newest;
         if (!page || !speaks) return; // the words are on their way
         newest = null;
-        if (page.problems.length > 0 && wrong.isLacking()) return;
+        if ((page.problems.length > 0 || page.depth === 'detail') && aside.isLacking()) return;
         // What was built stays on the screen until the first answer can take its place.
         if (!page.answer && page.problems.length === 0) return;
         document.title = titleOf(page);
@@ -229,7 +230,7 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
         first = false;
         boot.ready(() => app(page));
         drawn();
-        whenIdle(wrong.fetch);
+        whenIdle(aside.fetch);
         // The views of every detail come behind the module, the first screen goes without. Who needs one sooner asks again, and says so when
         // it cannot be had.
         if (page.depth === 'detail')
@@ -258,6 +259,8 @@ async function start(): Promise<void> {
     holdSection();
     await boot.wanted;
     const words = speakTo(boot.language);
+    const depth = openingDepth(location);
+    if (depth === 'detail') words.then(fetchAside).catch(() => {});
     const cores = createCores();
     // The example is live before the module is there: its answer was worked out when the page was built.
     const example = await boot.example();
@@ -272,7 +275,7 @@ async function start(): Promise<void> {
     });
     const draw = createDrawing(cores, words, () => store, drawn);
     const { answer, alternatives } = example ?? { answer: null, alternatives: null };
-    const initial: Page = { ...emptyPage(catalog, job), answer, alternatives, language: boot.language, depth: openingDepth(location) };
+    const initial: Page = { ...emptyPage(catalog, job), answer, alternatives, language: boot.language, depth };
     const change = async (language: Language): Promise<void> => {
         await speakTo(language);
         rememberLanguage(language);

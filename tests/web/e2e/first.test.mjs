@@ -16,6 +16,7 @@ pageTest('one answer on one screen, at both widths: nothing else is drawn', asyn
     ]) {
         const page = await open('', { ...first, width, height });
         assert.equal(await page.locator('.adjust, #best, #plans, .items').count(), 0);
+        assert.ok(!(await page.locator('.top nav').isVisible()), 'the way to sections that are not there');
         const bottom = async (selector) => {
             const box = await page.locator(selector).first().boundingBox();
             return box.y + box.height;

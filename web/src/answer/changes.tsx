@@ -30,10 +30,14 @@ function moreOfMap(heat: Heat, now: number): More | null {
     return null;
 }
 
+// Whether the map has every plan.
+const isOpen = ({ heatFilter }: Page): boolean => Object.keys(heatFilter).length === 0;
+
 // Once it is known, the fewest GPUs of all, of which "How many GPUs are enough?" tells; beside degrees that the reader keeps, the map, which
 // chooses them, may need fewer. What is known of the job before says nothing of this one.
-function moreGpus({ job, heat, heatOf, heatFilter, limits, limitsStale }: Page, now: number): More | null {
-    if (!heat || heatOf !== job || Object.keys(heatFilter).length > 0) return null;
+function moreGpus(page: Page, now: number): More | null {
+    const { job, heat, heatOf, limits, limitsStale } = page;
+    if (!heat || heatOf !== job || !isOpen(page)) return null;
     const fewest = limitsStale ? null : limits?.fewest_gpus;
     const mapped = moreOfMap(heat, now);
     const isFewer = fewest && fewest.gpus > now && !(mapped && mapped.gpus < fewest.gpus);
@@ -68,16 +72,21 @@ interface Row {
 
 const rowOf = (row: Omit<Row, 'key'>): Row => ({ key: JSON.stringify(row.set), ...row });
 
-// Those that make it fit first. The first screen has others only once the map knows of no number of GPUs on which a plan fits. Two ways to
+// The place of a row that is being worked out, so that nothing moves when it comes.
+const coming = (key: 'count' | 'list'): Row => ({ key, set: {}, label: '', effect: '', fit: 'fits', touches: '' });
+
+// Those that make it fit first. The first screen has others only once no number of GPUs is known on which a plan fits. Two ways to
 // more GPUs would be one too many: the one from the map is known to fit.
 function rowsOf(page: Page, answer: Estimate): Row[] {
     const more = answer.class === 'fits' ? null : moreGpus(page, Number(answer.job.gpus));
     const useful = changesOf(page.alternatives, answer).filter((change) => !(more && 'gpus' in change.set));
     const enough = useful.filter((one) => one.class === 'fits');
     const isMapKnown = page.heat !== null && page.heatOf === page.job;
-    const withOthers = page.depth === 'detail' || (isMapKnown && more === null && enough.length === 0);
+    const areLimitsKnown = page.limitsProblems.length > 0 || (page.limits !== null && !page.limitsStale);
+    const isCountComing = answer.class !== 'fits' && !more && isOpen(page) && !(isMapKnown && areLimitsKnown);
+    const withOthers = page.depth === 'detail' || (isMapKnown && !isCountComing && more === null && enough.length === 0);
     const list = [...enough, ...(withOthers ? useful.filter((one) => one.class !== 'fits') : [])];
-    const rows = list.slice(0, MOST_CHANGES - (more ? 1 : 0)).map((one) =>
+    const rows = list.slice(0, MOST_CHANGES - (more || isCountComing ? 1 : 0)).map((one) =>
         rowOf({
             set: one.set,
             label: tell(one.label),
@@ -89,7 +98,8 @@ function rowsOf(page: Page, answer: Estimate): Row[] {
             touches: sentences(one.touches && tell(one.touches), newPlan(page.catalog, one)),
         }),
     );
-    if (!more) return rows;
+    if (!besideOf(page.alternatives, answer)) rows.push(coming('list'));
+    if (!more) return isCountComing ? [coming('count'), ...rows] : rows;
     const first = rowOf({
         set: { gpus: more.gpus, ...allAuto(page.catalog) },
         label: say('changes.gpus', { gpus: more.gpus }),
@@ -149,6 +159,17 @@ export function Best({ page, answer, act }: Props) {
     );
 }
 
+const Offer = ({ row: { set, label, effect, fit, touches }, act }: { row: Row; act: Actions }) => (
+    <li>
+        <Press onClick={() => act.change(set, 'choose')}>
+            <span>
+                <b>{label}</b> {effect} <span class={`word ${fit}`}>{say(`fit.${fit}`)}</span>
+            </span>{' '}
+            {touches && <small>{touches}</small>}
+        </Press>
+    </li>
+);
+
 // Single changes that lower the memory. What fits already may still want to save.
 export function Changes({ page, answer, act }: Props) {
     const fits = answer.class === 'fits';
@@ -156,16 +177,15 @@ export function Changes({ page, answer, act }: Props) {
     if (shown.length === 0 || (fits && page.depth === 'plain')) return null; // nothing has to change
     const buttons = (
         <ul {...handlers}>
-            {shown.map(({ key, set, label, effect, fit, touches }) => (
-                <li key={key}>
-                    <Press onClick={() => act.change(set, 'choose')}>
-                        <span>
-                            <b>{label}</b> {effect} <span class={`word ${fit}`}>{say(`fit.${fit}`)}</span>
-                        </span>{' '}
-                        {touches && <small>{touches}</small>}
-                    </Press>
-                </li>
-            ))}
+            {shown.map((row) =>
+                row.label ? (
+                    <Offer key={row.key} row={row} act={act} />
+                ) : (
+                    <li key={row.key} class="coming">
+                        {say('later.coming')}
+                    </li>
+                ),
+            )}
         </ul>
     );
     return (

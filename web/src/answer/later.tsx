@@ -14,7 +14,7 @@ const waiting = (failed: boolean): string => (failed ? say('later.failed') : say
 
 export function LaterChanges(props: Parameters<Behind['Changes']>[0]) {
     const { view } = useBehind();
-    return view ? <view.Changes {...props} /> : null; // nobody misses them before the answer has been read
+    return view ? <view.Changes {...props} /> : <div class="changes" />; // nobody misses them before the answer has been read, but their room is kept
 }
 
 export function LaterBest(props: Parameters<Behind['Best']>[0]) {

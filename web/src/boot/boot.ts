@@ -1,6 +1,7 @@
 // Runs before the first paint, as a classic script in a file of its own: it is too long for an inline one, which the strict Content-Security-Policy would have to name. The
 // reader's colours; the sentence of a link; the module on its way; and everything that is done before the app is there, kept for it.
 import { storedTheme } from '../page/theme';
+import { openingDepth } from '../state/depth';
 import { namesRun } from '../state/view';
 import { readersLanguage } from '../words/language';
 import { endLink, showLink } from './link';
@@ -30,6 +31,7 @@ const hasLink = namesRun();
 
 const theme = storedTheme();
 if (theme !== 'auto') document.documentElement.dataset.theme = theme;
+document.documentElement.dataset.depth = openingDepth(location);
 document.documentElement.dataset.filling = ''; // until the later sections have their content: they keep its room free
 const kept = record(words.taken);
 if (hasLink) showLink(data, language);

@@ -46,7 +46,7 @@ test('the first screen: nothing twice, and what it leads to is in every detail',
     const all = shown(pageOf('default', { depth: 'detail' }));
     await expect.poll(() => all.names('region')).toContain('What fills it');
     expect(plain.names('region')).not.toContain('What fills it');
-    expect(plain.names('navigation')).toEqual(['More answers']);
+    expect(plain.names('navigation')).toContain('More answers');
     expect(twice(plain.box)).toEqual([]);
     const ways = leadsNowhere(plain.box);
     expect(ways).toContain('limits');

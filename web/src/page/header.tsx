@@ -39,7 +39,7 @@ function DepthChoice({ depth, act }: { depth: Page['depth']; act: Actions }) {
     );
 }
 
-// Of what lies below the answer. The answer itself needs no link here: it follows, and each link is one press more on the way to it.
+// Of what lies below the answer, seen in every detail alone (first.css): the built page has them, for who opens it so. The answer itself needs no link here: it follows, and each link is one press more on the way to it.
 const Sections = () => (
     <nav aria-label={say('nav.label')}>
         <a href="#best">{say('nav.best')}</a>
@@ -91,7 +91,7 @@ export const Header = settled(({ language, depth, act }: Props) => {
                 </svg>
                 <span>{say(`theme.${theme}`)}</span>
             </button>
-            {depth === 'detail' && <Sections />}
+            <Sections />
         </header>
     );
 });
