@@ -29,7 +29,7 @@ test('days and money of every card, each a link to its run', async () => {
     history.replaceState(null, '', '?');
     expect(text()).toContain('The cheapest that is done in 60 days: ');
     expect(text()).toContain('“Unbeaten”: no other is both sooner done and cheaper.');
-    const notes = cellsOf(find('table')).map((cells) => cells[3]);
+    const notes = cellsOf(find('table')).map((cells) => cells[4]);
     expect(notes).toContain('unbeaten'); // one word: the column is narrow on a phone
     expect(text()).toContain('Tried: 1 to 64 of each GPU.');
     write(find('textbox', 'Days in which the training should be done'), '1');
@@ -100,4 +100,50 @@ test('what does not fit or cannot be says so, and the work can be stopped', asyn
     tap(find('button', 'Stop'));
     expect(own.stop).toHaveBeenCalledTimes(1);
     expect(names('button')).toContain('Continue');
+});
+
+test('sorted by any column, by a press or a key; what has no number there comes last', async () => {
+    vi.useFakeTimers();
+    const run = answer.time.run;
+    if (!run) throw new Error('no run');
+    // Days fall, money and memory rise along the catalogue; the second fits nowhere, the third has no price.
+    let asked = 0;
+    const own = asker(async () => {
+        asked += 1;
+        const cost = asked === 3 ? null : asked;
+        const one = { ...answer, whole_bytes: asked * 2 ** 30, time: { ...answer.time, run: { ...run, days: 1000 - asked, cost } } };
+        return asked === 2 ? { ...one, class: 'does_not_fit' as const } : one;
+    });
+    const { find } = show(<Cards page={page} asker={own} />);
+    await later(1000);
+    const gpus = () =>
+        cellsOf(find('table'))
+            .slice(1)
+            .map(([name]) => name);
+    const start = gpus();
+    const turned = [...start].reverse();
+    const without =
+        (...names: (string | undefined)[]) =>
+        (list: (string | undefined)[]) =>
+            list.filter((name) => !names.includes(name));
+    const [, misfit, priceless] = start;
+    expect([...find('table').querySelectorAll('thead th')].map((one) => one.getAttribute('aria-sort'))).toEqual([
+        'none',
+        'none',
+        'none',
+        'none',
+        null,
+    ]);
+    tap(find('button', 'Time'));
+    expect(gpus()).toEqual([...without(misfit)(turned), misfit]);
+    expect(find('columnheader', 'Time').getAttribute('aria-sort')).toBe('ascending');
+    tap(find('button', 'Time'));
+    expect(gpus()).toEqual([...without(misfit)(start), misfit]);
+    expect(find('columnheader', 'Time').getAttribute('aria-sort')).toBe('descending');
+    tap(find('button', 'Cost'));
+    expect(gpus()).toEqual([...without(misfit, priceless)(start), misfit, priceless]);
+    tap(find('button', 'GB used'));
+    expect(gpus()).toEqual([...without(misfit)(start), misfit]);
+    tap(find('button', 'GPU'));
+    expect(gpus()).toEqual([...start].sort((a, b) => (a ?? '').localeCompare(b ?? '', undefined, { numeric: true })));
 });

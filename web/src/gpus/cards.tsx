@@ -6,6 +6,7 @@ import { gpuLabel, sizes } from '../shared/answer-words';
 import { problemText } from '../shared/names';
 import { NumberField } from '../shared/number-field';
 import { Room } from '../shared/room';
+import { SortHead, type Sorting } from '../shared/sort';
 import { readValue, useLinked, writeValue } from '../shared/use-linked';
 import { Words } from '../shared/words';
 import { formatLink, type Job, type Value } from '../state/state';
@@ -47,18 +48,72 @@ function Row({ one, catalog, front }: { one: Worked; catalog: Catalog; front: Se
     return (
         <tr class={best ? 'front' : undefined}>
             <th scope="row">
-                <a href={asSeen(formatLink(one.job, catalog))}>{gpuLabel({ catalog, job: one.job })}</a>
+                <a href={asSeen(formatLink(one.job, catalog))}>{gpuLabel({ catalog, job: one.job })}</a>{' '}
+                {best && <small class="unbeaten">{say('cards.unbeaten')}</small>}
             </th>
             {fits ? (
                 <>
                     <td class="r">{timeOf(fits)}</td>
                     <td class="r">{costOf(fits, catalog)}</td>
-                    <td>{best && say('cards.unbeaten')}</td>
+                    <td class="r">{format.gb(fits.answer.whole_bytes)}</td>
+                    <td class="extra">{best && say('cards.unbeaten')}</td>
                 </>
             ) : (
-                <td colSpan={3}>{why()}</td>
+                <td colSpan={4}>{why()}</td>
             )}
         </tr>
+    );
+}
+
+type Column = 'catalog' | 'gpu' | 'days' | 'cost' | 'memory';
+const UNSORTED: Sorting<Column> = { by: 'catalog', down: false };
+
+// By the number in a column; what has none there comes last, whichever way it runs.
+function inOrder(rows: readonly Worked[], catalog: Catalog, { by, down }: Sorting<Column>): readonly Worked[] {
+    if (by === 'catalog') return rows;
+    const value = (one: Worked): number | string | null => {
+        if (by === 'gpu') return gpuLabel({ catalog, job: one.job });
+        const [fits] = fittingOf([one]);
+        if (!fits) return null;
+        return { days: fits.run.days, cost: fits.run.cost, memory: fits.answer.whole_bytes }[by];
+    };
+    const compare = (a: ReturnType<typeof value>, b: ReturnType<typeof value>): number => {
+        if (a === null || b === null) return Number(a === null) - Number(b === null);
+        const order = typeof a === 'number' ? a - Number(b) : a.localeCompare(String(b), undefined, { numeric: true });
+        return down ? -order : order;
+    };
+    return [...rows].sort((a, b) => compare(value(a), value(b)));
+}
+
+function CardTable({ rows, catalog, front }: { rows: readonly Worked[]; catalog: Catalog; front: Set<Fitting> }) {
+    const [sorting, sort] = useState(UNSORTED);
+    const head = (by: Exclude<Column, 'catalog'>, label: string, kind = 'r') => (
+        <SortHead by={by} sorting={sorting} sort={sort} kind={kind}>
+            {label}
+        </SortHead>
+    );
+    return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard
+        <section class="scroll" aria-label={say('cards.region')} tabIndex={0}>
+            <table aria-label={say('section.cards')}>
+                <thead>
+                    <tr>
+                        {head('gpu', say('cards.gpu'), '')}
+                        {head('days', say('cards.time'))}
+                        {head('cost', say('cards.cost'))}
+                        {head('memory', say('cards.memory'))}
+                        <th scope="col" class="extra">
+                            {say('cards.note')}
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {inOrder(rows, catalog, sorting).map((one) => (
+                        <Row key={one.gpu} one={one} catalog={catalog} front={front} />
+                    ))}
+                </tbody>
+            </table>
+        </section>
     );
 }
 
@@ -193,30 +248,7 @@ export function Cards({ page, asker }: { page: Page; asker: Asker }) {
                     </button>
                 )}
             </p>
-            {here.length > 0 && (
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard
-                <section class="scroll" aria-label={say('cards.region')} tabIndex={0}>
-                    <table aria-label={say('section.cards')}>
-                        <thead>
-                            <tr>
-                                <th scope="col">{say('cards.gpu')}</th>
-                                <th scope="col" class="r">
-                                    {say('cards.time')}
-                                </th>
-                                <th scope="col" class="r">
-                                    {say('cards.cost')}
-                                </th>
-                                <th scope="col">{say('cards.note')}</th>
-                            </tr>
-                        </thead>
-                        <tbody>
-                            {here.map((one) => (
-                                <Row key={one.gpu} one={one} catalog={catalog} front={front} />
-                            ))}
-                        </tbody>
-                    </table>
-                </section>
-            )}
+            {here.length > 0 && <CardTable rows={here} catalog={catalog} front={front} />}
             {fitting.length > 0 && (
                 <>
                     <Finders fitting={fitting} catalog={catalog} />

@@ -7,13 +7,14 @@ import { labelOf } from '../shared/names';
 import { besides, plansComing, wholePlan } from '../shared/plan-words';
 import { Room } from '../shared/room';
 import { settled } from '../shared/settled';
+import { SortHead } from '../shared/sort';
 import { stepText } from '../shared/step-text';
 import type { Actions, Page } from '../store/page';
 import { planAt, type Ranking, rows } from '../store/ranked';
 import { listed, say, sentences } from '../words/words';
 import { ListFilters, NothingLeft } from './filters';
 import { LeftOut } from './left-out';
-import { folded, IN_RANK, inOrder, type ListRow, pressed, type SortKey, withFilter } from './list';
+import { folded, IN_RANK, inOrder, type ListRow, type SortKey, withFilter } from './list';
 import { rejectedText } from './rejected';
 import { Scatter } from './scatter';
 import type { Shown } from './shown';
@@ -122,23 +123,11 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
             sorting,
         ),
     );
-    const head = (by: SortKey, label: ComponentChildren, { name, kind = 'r' }: { name?: string; kind?: string } = {}) => {
-        const direction = sorting.by !== by ? 'none' : sorting.down ? 'descending' : 'ascending';
-        return (
-            <th key={by} scope="col" class={kind} aria-label={name} aria-sort={direction}>
-                <button
-                    type="button"
-                    class="link"
-                    aria-label={by === 'rank' ? name : undefined}
-                    title={say('best.sort')}
-                    onClick={() => sort(pressed(sorting, by))}
-                >
-                    {label}
-                    {direction !== 'none' && <span aria-hidden="true">{sorting.down ? '▾' : '▴'}</span>}
-                </button>
-            </th>
-        );
-    };
+    const head = (by: SortKey, label: ComponentChildren, { name, kind }: { name?: string; kind?: string } = {}) => (
+        <SortHead key={by} by={by} sorting={sorting} sort={sort} name={name} sign={by === 'rank'} {...(kind !== undefined && { kind })}>
+            {label}
+        </SortHead>
+    );
     const rest = folds.length - length;
     const save = async () => (await import('./save-list')).saveList(shown.catalog, ranked);
     const ties = ranked.equally_good;

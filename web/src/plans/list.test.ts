@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Catalog, Ranked, RankedPlan } from '../core/api';
-import { activeKeys, filterKeys, folded, IN_RANK, inOrder, type ListRow, pressed, type SortKey, withFilter } from './list';
+import { activeKeys, filterKeys, folded, inOrder, type ListRow, type SortKey, withFilter } from './list';
 
 const row = (rank: number, tensor_parallel: number, whole_bytes: number): ListRow => ({
     rank,
@@ -30,14 +30,6 @@ test('plans of one speed that differ only in their chunks are one, and the first
     const ranksOf = (all: ListRow[]) => folded(all).map((fold) => fold.map(({ rank }) => rank));
     expect(ranksOf(plans)).toEqual([[1, 3], [2], [4]]);
     expect(ranksOf([...plans].reverse())).toEqual([[4], [3, 1], [2]]);
-});
-
-test('a press sorts upwards, a second one downwards, another column starts anew', () => {
-    expect(pressed(IN_RANK, 'whole_bytes')).toEqual({ by: 'whole_bytes', down: false });
-    expect(pressed({ by: 'whole_bytes', down: false }, 'whole_bytes')).toEqual({ by: 'whole_bytes', down: true });
-    expect(pressed({ by: 'whole_bytes', down: true }, 'whole_bytes')).toEqual({ by: 'whole_bytes', down: false });
-    expect(pressed({ by: 'whole_bytes', down: true }, 'tokens_per_s')).toEqual({ by: 'tokens_per_s', down: false });
-    expect(pressed(IN_RANK, 'step_seconds')).toEqual({ by: 'step_seconds', down: false });
 });
 
 const fields = ['tensor_parallel', 'virtual_stages', 'schedule', 'zero', 'recompute'].map((key) => ({ key }));

@@ -3,6 +3,7 @@
 import type { Catalog, Degree, OnlyKey, Ranked, RankedPlan } from '../core/api';
 import type { HeatFilter } from '../core/heat';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
+import type { Sorting } from '../shared/sort';
 import { DEGREES, type Value } from '../state/state';
 import { MEMORY_FILTER, type Only } from '../store/ranked';
 
@@ -12,17 +13,10 @@ export interface ListRow {
 }
 
 export type SortKey = 'rank' | Degree | 'data_parallel' | 'step_seconds' | 'tokens_per_s' | 'whole_bytes';
-export interface Sorting {
-    by: SortKey;
-    down: boolean;
-}
-export const IN_RANK: Sorting = { by: 'rank', down: false };
-
-// A column's second press turns it round.
-export const pressed = (now: Sorting, by: SortKey): Sorting => ({ by, down: now.by === by && !now.down });
+export const IN_RANK: Sorting<SortKey> = { by: 'rank', down: false };
 
 // Rows that are equal in the column stay in the order of their rank, whichever way the column runs.
-export function inOrder(list: readonly ListRow[], { by, down }: Sorting): ListRow[] {
+export function inOrder(list: readonly ListRow[], { by, down }: Sorting<SortKey>): ListRow[] {
     const value = ({ plan, rank }: ListRow): number => (by === 'rank' ? rank : Number(plan[by]));
     return [...list].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b)) || a.rank - b.rank);
 }
