@@ -22,6 +22,9 @@ struct Entry {
     Estimated estimate;
 };
 
+// What is left of a number of GPUs without its doublings: copies of the model that divide the batch cannot take it where it does not.
+std::int64_t odd_factor(std::int64_t n) { return n >> std::countr_zero(static_cast<std::uint64_t>(n)); }
+
 // gpus/4 … gpus*8 in doublings; and where their number divides badly, the next lower one that does not: whole nodes, whose odd factor
 // divides the batch.
 std::vector<std::int64_t> usual_gpu_counts(const Plan& plan) {
@@ -30,7 +33,7 @@ std::vector<std::int64_t> usual_gpu_counts(const Plan& plan) {
     std::vector<std::int64_t> counts;
     for (const std::int64_t divisor : {4, 2})
         if (gpus % divisor == 0) counts.push_back(gpus / divisor);
-    const auto divides = [&](std::int64_t n) { return plan.global_batch % (n >> std::countr_zero(static_cast<std::uint64_t>(n))) == 0; };
+    const auto divides = [&](std::int64_t n) { return plan.global_batch % odd_factor(n) == 0; };
     std::int64_t fewer = gpus;
     const std::int64_t node = plan.gpus_per_node;
     while (2 * fewer > gpus && !(divides(fewer) && (fewer == gpus || fewer < node || fewer % node == 0))) --fewer;
@@ -125,9 +128,23 @@ class Mapper {
             std::find_if(entries_.begin(), entries_.end(), [&](const Entry& one) { return one.count == which && one.degrees == wanted; }) -
             entries_.begin());
     }
+    // Why the job's GPUs are not faster than fewer of them, and which batch would help; null where it is not the batch.
+    Json not_faster(std::int64_t fewer) const {
+        const std::int64_t batch = job_.plan.global_batch, factor = odd_factor(job_.plan.gpus);
+        if (fewer == 0 || batch % factor == 0) return nullptr;
+        return Text("searched.not_faster")
+            .with("gpus", job_.plan.gpus)
+            .with("fewer", fewer)
+            .with("batch", batch)
+            .with("factor", factor)
+            .with("next", std::max<std::int64_t>(1, (batch + factor / 2) / factor) * factor)
+            .json();
+    }
     Json summary() const {
         Json sizes = Json::array(), chosen = Json::array();
-        double base = 0;  // tokens per second and GPU
+        double base = 0;              // tokens per second and GPU
+        double fastest = 0, own = 0;  // of a step on fewer GPUs, and on the job's
+        std::int64_t fewer = 0;
         for (std::size_t i = 0; i < job_.gpu_counts.size(); ++i) {
             const std::int64_t gpus = job_.gpu_counts[i];
             Json size = Object().add("gpus", gpus).add("entry", nullptr).add("efficiency", nullptr).add("run", nullptr);
@@ -136,6 +153,9 @@ class Mapper {
             if (at < entries_.size() && best_[i]->fits()) {
                 const double speed = columns_.tokens_per_s_per_gpu[at];
                 if (base == 0) base = speed;
+                const double seconds = columns_.step_seconds[at];
+                if (gpus == job_.plan.gpus) own = seconds;
+                if (gpus < job_.plan.gpus && (fewer == 0 || seconds < fastest)) fastest = seconds, fewer = gpus;
                 size["entry"] = at;
                 size["efficiency"] = speed / base;
                 size["run"] = describe_run(job_, entries_[at].estimate.plan, entries_[at].estimate.seconds, {1, 1, ""});
@@ -155,7 +175,8 @@ class Mapper {
             .add("does_not_fit", by_fit_[2])
             .add("rejected", rejections(counts_.rejected))
             .add("auto", std::move(chosen))
-            .add("sizes", std::move(sizes));
+            .add("sizes", std::move(sizes))
+            .add("not_faster", not_faster(own > 0 && own >= fastest ? fewer : 0));
     }
 
     const Job& job_;

@@ -111,6 +111,20 @@ TEST_CASE("search: the GPU counts when none are given") {
     CHECK(search(R"({"gpu_counts": [16, 8, 16]})").summary["gpu_counts"] == json("[8, 16]"));
 }
 
+TEST_CASE("search: why more GPUs are not faster, and the batch that would help") {
+    const auto why = [](int gpus, int batch, const char* counts) {
+        const Json request = {{"gpus", gpus}, {"global_batch", batch}, {"gpu_counts", json(counts)}};
+        return search(request.dump().c_str()).summary["not_faster"];
+    };
+    // 100 is 4 x 25: no number of copies that divides 128 has the 25, so that the layers must
+    CHECK(why(100, 128, "[64, 100]") == json(R"({"id": "searched.not_faster",
+        "args": {"gpus": 100, "fewer": 64, "batch": 128, "factor": 25, "next": 125}})"));
+    CHECK(why(100, 125, "[64, 100]") == nullptr);  // what it names helps
+    CHECK(why(96, 128, "[64, 96]") == nullptr);    // faster than 64 all the same
+    CHECK(why(64, 128, "[64, 100]") == nullptr);   // more of them say nothing of these
+    CHECK(why(7, 2, "[4, 7]")["args"]["next"] == 7);
+}
+
 TEST_CASE("the catalogue tells with which frameworks no search tries ZeRO-2 and 3, and what a single one has") {
     const Json catalog = json(api::catalog());
     std::string untried, single;

@@ -1158,6 +1158,7 @@ export type SearchSummary = {
     rejected: Rejected[];
     auto: AutoRow[];
     sizes: Size[];
+    not_faster: Text | null;
 };
 
 // What "auto" would choose on some number of GPUs.

@@ -37,6 +37,15 @@ test('a GPU is measured against where it does the most, not where a plan barely 
     expect(text()).toContain(plain(`On ${least} GPUs, each GPU does ${format.percent(0.2)} of the work that it does on ${most}.`));
 });
 
+test('why more GPUs are not faster, as the core tells it', () => {
+    const heat = heatOf();
+    const args = { gpus: 100, fewer: 64, batch: 128, factor: 25, next: 125 };
+    const slow = { ...heat, summary: { ...heat.summary, not_faster: { id: 'searched.not_faster', args } } };
+    expect(shown({ heat: slow }).text()).toContain('100 GPUs are not faster than 64:');
+    expect(shown({ heat: slow }).text()).toContain('A batch of 125 would let them.');
+    expect(shown().text()).not.toContain('not faster');
+});
+
 test('a tap takes a number of GPUs', () => {
     const { act, all, page } = shown();
     const [first] = all('button');

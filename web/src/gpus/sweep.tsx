@@ -8,7 +8,7 @@ import { degreeList, plansComing } from '../shared/plan-words';
 import { Room } from '../shared/room';
 import { allAuto } from '../state/state';
 import type { Actions, Page } from '../store/page';
-import { say } from '../words/words';
+import { say, tell } from '../words/words';
 
 // The fastest plan on every number of GPUs of the search: what more GPUs bring.
 const HEIGHT = 120; // of the bars
@@ -130,6 +130,7 @@ function Sizes({ page, heat, act }: { page: Page; heat: Heat; act: Actions }) {
     return (
         <>
             <p class="finding">{finding(fitting, most)}</p>
+            {heat.summary.not_faster && <p>{tell(heat.summary.not_faster)}</p>}
             {fitting[0] && (
                 <>
                     <p class="note">{say('sweep.note', { gpus: most })}</p>
