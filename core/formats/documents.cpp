@@ -177,28 +177,38 @@ DocumentSettings document_settings(const ShellScript& script, const ShellCommand
     return says_all ? whole : DocumentSettings{};
 }
 
+bool is_of_launcher(std::string_view key) {
+    constexpr std::string_view kRead[] = {"use_fsdp",
+                                          "fsdp_sharding_strategy",
+                                          "fsdp_reshard_after_forward",
+                                          "fsdp_offload_params",
+                                          "fsdp_version",
+                                          "fsdp_activation_checkpointing",
+                                          "use_deepspeed",
+                                          "zero_stage",
+                                          "deepspeed_config_file",
+                                          "offload_optimizer_device",
+                                          "offload_param_device",
+                                          "num_processes",
+                                          "num_machines",
+                                          "mixed_precision"};
+    return std::find(std::begin(kRead), std::end(kRead), key) != std::end(kRead);
+}
+
 std::vector<Entry> launched_entries(const ShellScript& script, const ShellCommand& command) {
     std::vector<Entry> all;
     for (Entry& entry : accelerate_documents(script, command)) {
-        const auto* const type = entry.value.get_ptr<const Json::string_t*>();
-        if (entry.key == "distributed_type" && type != nullptr) {
-            const std::string name = lower_case(*type);
-            if (name == "fsdp" || name == "deepspeed") all.push_back({"use_" + name, entry.shown, true, entry.line});
-        } else if (entry.key.starts_with("fsdp_config.fsdp_")) {
-            constexpr std::string_view kRead[] = {"sharding_strategy", "reshard_after_forward", "offload_params", "version",
-                                                  "activation_checkpointing"};
-            entry.key.erase(0, std::string_view("fsdp_config.").size());
-            if (std::find(std::begin(kRead), std::end(kRead), std::string_view(entry.key).substr(5)) != std::end(kRead))
-                all.push_back(std::move(entry));
-        } else if (entry.key == "deepspeed_config.zero_stage" || entry.key == "deepspeed_config.deepspeed_config_file" ||
-                   entry.key == "deepspeed_config.offload_optimizer_device" || entry.key == "deepspeed_config.offload_param_device") {
-            entry.key.erase(0, std::string_view("deepspeed_config.").size());
-            all.push_back(std::move(entry));
-        } else if (entry.key == "num_processes" || entry.key == "num_machines" || entry.key == "mixed_precision") {
-            all.push_back(std::move(entry));
-        }
+        if (const auto* const type = entry.value.get_ptr<const Json::string_t*>(); type != nullptr && entry.key == "distributed_type")
+            entry.key = "use_" + lower_case(*type), entry.value = true;
+        for (const std::string_view section : {"fsdp_config.", "deepspeed_config."})
+            if (entry.key.starts_with(section)) entry.key.erase(0, section.size());
+        if (is_of_launcher(entry.key)) all.push_back(std::move(entry));
     }
     return all;
+}
+
+void add_object(std::string_view text, const std::string& path, std::vector<Entry>& entries) {
+    if (const Json read = Json::parse(text, nullptr, false); read.is_object()) flatten(read, path, 0, entries);
 }
 
 }  // namespace fourfold

@@ -29,5 +29,9 @@ DocumentSettings named_settings(const ShellScript& script, const ShellCommand& c
 std::vector<DocumentSettings> all_document_settings(const ShellScript& script, std::string_view only = "");
 // What accelerate's file says, as the arguments of "accelerate launch" that say the same.
 std::vector<Entry> launched_entries(const ShellScript& script, const ShellCommand& command);
+// Whether such an argument says something that is read.
+bool is_of_launcher(std::string_view key);
+// The values in the text of an object, with their paths below `path`.
+void add_object(std::string_view text, const std::string& path, std::vector<Entry>& entries);
 
 }  // namespace fourfold

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "formats/named_model.h"
+#include "formats/python/accelerate.h"
 #include "formats/python/arguments.h"
 #include "formats/python/models.h"
 #include "formats/read/trainers.h"
@@ -88,10 +89,8 @@ class TrainerFinder {
         if (made.entries.empty() || left_out(tokens_, call, made.entries)) return std::nullopt;
         if (call != at + 1 && !has_key(made.entries, "per_device_train_batch_size")) return std::nullopt;
         add_changes(given_name(tokens_, at), tokens_[at].line, all_, made.entries);
-        for (Entry& one : made.entries) {
+        for (Entry& one : made.entries)
             if (one.key.starts_with(kOfModel)) one.key.erase(0, kOfModel.size());
-            if (one.key.starts_with("fsdp_config.fsdp_")) one.key.erase(std::string_view("fsdp_config.").size(), 5);
-        }
         const std::string name = last_part(tokens_[at].value);
         if (!has_key(made.entries, "per_device_train_batch_size"))
             made.entries.push_back({"per_device_train_batch_size", name, kUsualBatch, tokens_[at].line});
@@ -174,7 +173,7 @@ std::vector<Entry> lengths_of_data(const PythonTokens& tokens, const PythonArgum
     for (std::size_t i = 0, calls = 0; i + 1 < tokens.size() && calls < kMostCuts; ++i) {
         if (tokens[i].kind != PythonToken::name || !has_sign_at(tokens, i + 1, "(")) continue;
         const std::string name = last_part(tokens[i].value);
-        const bool packs = name == "ConstantLengthDataset", cuts = lower_case(name).ends_with("tokenizer");
+        const bool packs = name == "ConstantLengthDataset", cuts = lower_case(name).find("tok") != std::string::npos;
         if (!packs && !cuts) continue;
         ++calls;
         std::vector<Entry> told;
@@ -246,41 +245,6 @@ void add_dictionary(const Dictionaries& dictionaries, std::vector<Entry>& entrie
     add_deepspeed_file(entries, chosen->second);
 }
 
-// What the program tells accelerate itself (accelerate 1.10, utils/dataclasses.py), in the words of its launcher.
-std::vector<Entry> told_accelerate(const PythonTokens& tokens, const PythonArguments& reader) {
-    constexpr std::pair<std::string_view, std::string_view> kFsdp[] = {{"sharding_strategy", "fsdp_sharding_strategy"},
-                                                                       {"reshard_after_forward", "fsdp_reshard_after_forward"},
-                                                                       {"fsdp_version", "fsdp_version"},
-                                                                       {"cpu_offload", "fsdp_offload_params"},
-                                                                       {"activation_checkpointing", "fsdp_activation_checkpointing"}},
-                                                            kDeepSpeed[] = {{"zero_stage", "zero_stage"},
-                                                                            {"hf_ds_config", "deepspeed_config_file"},
-                                                                            {"offload_optimizer_device", "offload_optimizer_device"},
-                                                                            {"offload_param_device", "offload_param_device"}};
-    std::vector<Entry> all;
-    for (std::size_t i = 0; i < tokens.size() && all.size() < kMostDictionaries; ++i) {
-        const bool fsdp = calls_at(tokens, i, "FullyShardedDataParallelPlugin");
-        if (!fsdp && !calls_at(tokens, i, "DeepSpeedPlugin")) continue;
-        all.push_back({fsdp ? "use_fsdp" : "use_deepspeed", tokens[i].value, true, tokens[i].line});
-        std::vector<Entry> told;
-        reader.arguments(i + 1, told);
-        for (Entry& one : told) {
-            const auto rename = [&](const auto& rows) {
-                for (const auto& [key, name] : rows)
-                    if (one.key == key) return one.key = name, true;
-                return false;
-            };
-            if (!(fsdp ? rename(kFsdp) : rename(kDeepSpeed))) continue;
-            if (one.open.size() == 1 && one.key == "fsdp_sharding_strategy")  // ShardingStrategy.FULL_SHARD
-                one.value = last_part(one.open[0]), one.open.clear();
-            if (one.open.size() == 1 && one.key == "fsdp_offload_params" && one.open[0].starts_with("CPUOffload("))
-                one.value = one.open[0].find("True") != std::string::npos, one.open.clear();
-            all.push_back(std::move(one));
-        }
-    }
-    return all;
-}
-
 // A trainer's job, with what the program says of its model and of DeepSpeed.
 void add_trainer(ReadJobs& read, const NamesSet& set, Trainer trainer, const PythonModel& model, const Dictionaries& dictionaries) {
     const std::int64_t line = trainer.entries[0].line;
@@ -349,6 +313,9 @@ std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::v
         for (auto& [name, entries] : written) add_trainer_job(read, "llama-factory", set, std::move(entries), {});
         return read;
     }
+    const PythonModel model = python_model(tokens, reader, all, set);
+    if (trainers.empty() && dictionaries.empty() && model.name)
+        if (Trainer loop{accelerate_loop(tokens, reader), ""}; !loop.entries.empty()) trainers.push_back(std::move(loop));
     if (trainers.empty() && dictionaries.empty()) trainers = finder.other_ways();
     if (trainers.empty() && dictionaries.empty()) return std::nullopt;
     finder.add_given(trainers);
@@ -359,7 +326,6 @@ std::optional<ReadJobs> read_python_trainers(std::string_view text, const std::v
         trainer.entries.insert(trainer.entries.end(), accelerate.begin(), accelerate.end());
     }
     ReadJobs read;
-    const PythonModel model = python_model(tokens, reader, all, set);
     for (Trainer& trainer : trainers) add_trainer(read, set, std::move(trainer), model, dictionaries);
     if (trainers.empty())
         for (auto& [name, entries] : dictionaries) add_dictionary_job(read, set, std::move(entries), model);

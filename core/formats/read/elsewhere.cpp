@@ -129,7 +129,7 @@ static void add_torchtitan_names(const ShellScript& script, const ShellCommand& 
 // What arguments override stands in a file that is not here: torchtitan's CONFIG_FILE, llm-foundry's YAML.
 void name_file(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, std::string_view format, Import& in) {
     if (format == "torchtitan") add_torchtitan_names(script, command, in);
-    constexpr std::string_view kOverridden[] = {"llm-foundry", "llama-factory", "maxtext", "litgpt", "axolotl", "olmo"};
+    constexpr std::string_view kOverridden[] = {"llm-foundry", "llama-factory", "maxtext", "litgpt", "axolotl", "olmo", "levanter"};
     if (std::find(std::begin(kOverridden), std::end(kOverridden), format) == std::end(kOverridden)) return;
     auto file = rest.words.begin();
     for (; file != rest.words.end(); ++file) {  // not accelerate's own

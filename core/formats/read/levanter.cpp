@@ -27,7 +27,7 @@ static constexpr std::pair<std::string_view, std::string_view> kLevanterTypes[] 
 static std::int64_t levanter_words(Import& in) {
     if (const auto words = in.whole({"data.vocab_size", "vocab_size"}, "model"); words && *words > 0) return *words;
     const CatalogModel* const known = named_model(in.text("data.tokenizer", "model").value_or(""));
-    return known == nullptr ? 0 : known->model.vocabulary;
+    return known == nullptr ? answered_words(in).value_or(0) : known->model.vocabulary;
 }
 
 static void read_levanter_sizes(Import& in) {
@@ -49,6 +49,7 @@ static void read_levanter_sizes(Import& in) {
     if (in.has("model.tie_word_embeddings")) config["tie_word_embeddings"] = in.on("model.tie_word_embeddings", "model");
     if (row->second == "mixtral")
         config["num_local_experts"] = size("n_routed_experts", 8), config["num_experts_per_tok"] = size("num_experts_per_tok", 2);
+    if (config["vocab_size"] == 0 && in.has("model.type") && !in.has("settings_file")) in.asked.emplace_back("vocab_size");
     if (config["vocab_size"] == 0 || in.hangs("model")) return;
     Problems problems;
     ImportReport report;
@@ -108,7 +109,8 @@ void read_levanter(Import& in) {
                  "model.activation*",
                  "model.flash_attention_block_size",
                  "hf_*",
-                 "eval*"},
+                 "eval*",
+                 "config_path"},
                 Fate::no_number);
     for (const char* key : {"model.seq_len", "model.max_seq_len", "train_seq_len"})
         in.set("sequence_length", in.whole(key, "sequence_length"));
@@ -137,6 +139,7 @@ void read_levanter(Import& in) {
     else if (rule && !rule->starts_with("adam"))
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optimizer: " + rule->substr(0, 40)));
     if (in.has("lora.r")) read_adapters(in, {"lora.r", "lora.target_modules", "lora.dropout", "", lora_all});
+    leave_to_file(in);
     ask_rest(in);
 }
 

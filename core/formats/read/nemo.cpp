@@ -340,12 +340,15 @@ bool is_own_setting(std::string_view name) {
 // says nothing new.
 void rename_all(Import& in) {
     std::optional<Entry> rank;
+    const bool dumped = in.last("model.gated_linear_unit") != nullptr;
     for (Entry& entry : in.entries) {
         if (is_quiet(entry.key)) {
             entry.fate = Fate::no_number;
             continue;
         }
         const bool adapter = entry.key.ends_with("peft._target_");
+        if (entry.key == "model._target_" && dumped)  // run_config.yaml, which has all fields
+            in.become(entry, "whole_model", true);
         if (entry.key.ends_with("peft.dim")) rank = entry;  // its object is one of LoRA, unless something else is said
         entry.key = bare_name(entry.key);
         const bool itself = entry.open.size() == 1 && is_own_setting(entry.open[0]) && bare_name(entry.open[0]) == entry.key;

@@ -76,7 +76,7 @@ void read_whole_model(Import& in) {
 bool read_recipe_model(Import& in, bool bridge) {
     if (is_replaced(in)) return false;
     read_model_name(in, bridge);
-    const bool whole = in.has("whole_model") && !in.job.contains("model");
+    const bool whole = in.on("whole_model", "model") && !in.job.contains("model");
     if (whole) read_whole_model(in);
     return whole;
 }

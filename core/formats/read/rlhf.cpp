@@ -71,7 +71,8 @@ static void translate_actor(Import& in) {
                  "top_p",         "gamma",
                  "lambd",         "normalize_*",
                  "async_*",       "deepspeed_enable_sleep",
-                 "save_hf_ckpt",  "freezing_*"},
+                 "save_hf_ckpt",  "freezing_*",
+                 "num_samples",   "pi_buffer*"},
                 Fate::no_number);
     in.notes.emplace_back("import_plan.note.actor");
 }
@@ -85,7 +86,13 @@ void translate_rlhf(Import& in) {
                                       {"max_len", "max_length"},
                                       {"flash_attn", "use_flash_attn"},
                                       {"ds_tensor_parallel_size", "tensor_parallel_size"},
-                                      {"ring_attn_size", "sequence_parallel_size"}};
+                                      {"ring_attn_size", "sequence_parallel_size"},
+                                      {"train_batch_size_per_device", "micro_batch_size"},
+                                      {"prompt_max_length", "prompt_max_len"},
+                                      {"generate_max_length", "generate_max_len"}};
+    const bool oat = in.has("train_batch_size_per_device");
+    if (oat && in.on("collocate", "gpus"))  // else some of them only answer
+        if (const auto gpus = in.whole({"gpus", "total_gpus"}, "gpus"); gpus && *gpus > 0 && *gpus < 1'000'000) in.job["gpus"] = *gpus;
     for (Entry& entry : in.entries) {
         rename_rlhf(entry, kRlhfRows);
         if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
@@ -98,7 +105,7 @@ void translate_rlhf(Import& in) {
     constexpr std::string_view kRlhfProgram = "cli.train_";
     const std::size_t at = module.find(kRlhfProgram);
     const std::string way = at == std::string::npos ? "sft" : module.substr(at + kRlhfProgram.size());
-    if (way == "ppo_ray")
+    if (way == "ppo_ray" || oat)
         translate_actor(in);
     else if (!way.starts_with("sft"))
         refuse_mode(in, way);

@@ -313,7 +313,8 @@ void note_file(Import& in, std::string_view key, Text note) {
 }
 
 void leave_batch(Import& in) {
-    if (count_like(in.entries, {"*global*batch*", "*accum*", "train_batch_size", "batch_size"}) == 0) in.job.erase("global_batch");
+    if (count_like(in.entries, {"*global*batch*", "*accum*", "train_batch_size", "trainer.train_batch_size", "batch_size"}) == 0)
+        in.job.erase("global_batch");
 }
 
 bool leave_to_file(Import& in) {

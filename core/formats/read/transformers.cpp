@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "formats/documents.h"
 #include "formats/named_model.h"
 #include "formats/read/jobs.h"
 #include "formats/read/trainers.h"
@@ -18,12 +19,33 @@ namespace fourfold {
 int transformers_likeness(const std::vector<Entry>& entries) {
     for (const Entry& entry : entries)  // the Trainer's own: a path to DeepSpeed's file
         if (entry.key == "deepspeed" && entry.value.is_string() && entry.value.get<std::string>().ends_with(".json")) return 1;
-    if (count_like(entries, {"pretrain", "micro_train_batch_size"}) == 2) return 2;  // OpenRLHF's
+    if (count_like(entries, {"pretrain", "micro_train_batch_size", "train_batch_size_per_device"}) > 1) return 2;  // OpenRLHF's, oat's
     if (count_like(entries, {"train.micro_batch_size", "ds.*"}) > 1) return 2;
     if (count_like(entries, {"sft_type", "swift"}) > 0 && count_like(entries, {"model", "model_type", "model_id_or_path"}) > 0) return 2;
     return count_like(entries, {"model_name_or_path", "model_id_or_path", "per_device_train_batch_size"}) > 0
                ? count_like(entries, {"per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "swift"})
                : 0;
+}
+
+// --fsdp_config '{"activation_checkpointing": true}', --deepspeed '{"zero_optimization": …}': the Trainer takes the text of an object in
+// the place of a file, and FSDP's keys with their prefix too (training_args.py, _VALID_DICT_FIELDS and __post_init__).
+static void spread_objects(Import& in) {
+    std::vector<Entry> all;
+    for (const Entry& entry : in.entries) {
+        const auto* const text = entry.value.get_ptr<const Json::string_t*>();
+        const bool fsdp = entry.key == "fsdp_config";
+        if (text == nullptr || !text->starts_with('{') || !(fsdp || entry.key == "deepspeed")) continue;
+        std::vector<Entry> inner;
+        add_object(*text, fsdp ? entry.key : "", inner);
+        for (Entry& one : inner) one.line = entry.line;
+        if (fsdp)
+            all.insert(all.end(), inner.begin(), inner.end());
+        else
+            add_deepspeed_file(all, inner);
+    }
+    in.entries.insert(in.entries.end(), all.begin(), all.end());
+    for (Entry& entry : in.entries)
+        if (entry.key.starts_with("fsdp_config.fsdp_")) entry.key.erase(12, 5);
 }
 
 static void read_sharding(Import& in) {
@@ -332,9 +354,10 @@ static void read_length(Import& in) {
 
 void read_transformers(Import& in) {
     mark_quiet(in);
-    if (in.has("micro_train_batch_size") || in.has("train.micro_batch_size")) translate_rlhf(in);
+    if (says_any(in, {"micro_train_batch_size", "train.micro_batch_size", "train_batch_size_per_device"})) translate_rlhf(in);
     if (in.has("sft_type")) translate_old_swift(in);
     if (in.has("batch_size_training") || (in.has("enable_fsdp") && in.has("model_name"))) translate_llama_recipes(in);
+    spread_objects(in);
     if (const auto way = in.text("trl", ""))
         refuse_mode(in, *way);
     else if (in.has("num_generations") && count_like(in.entries, {"max_completion_length", "max_prompt_length", "loss_type"}) > 0)
@@ -357,7 +380,8 @@ void read_transformers(Import& in) {
                            micro == "micro_batch_size" ? "batch_size" : ""});
     if (own) leave_batch(in);  // how many micro-batches there are nobody knows
     for (const char* key : {"preference_data", "rejected_key", "dap_algo"})
-        if (own && in.has(key)) refuse_mode(in, in.text("dap_algo", "").value_or(key));
+        if (own && in.has(key) && lower_case(in.text("algo", "").value_or("")) != "sft")
+            refuse_mode(in, in.text("dap_algo", "").value_or(key));
     const auto told = computes_again(in);
     const bool again = told.value_or(false);
     if (told || !own) in.job["recompute"] = again ? "full" : "none";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "formats/documents.h"
 #include "formats/python/tokens.h"
 #include "formats/shell/launch.h"
 #include "formats/shell/own_programs.h"
@@ -123,9 +124,8 @@ std::optional<ReadJobs> read_launched_program(std::string_view text, NamesSet se
             read_launch(script, command, in);
             const Entry* const file = in.last("config_file");
             if (file != nullptr && file->fate != Fate::no_number && file->value.is_string()) elsewhere = file->value.get<std::string>();
-            if (file != nullptr && file->fate == Fate::no_number)
-                for (const Entry& entry : in.entries)
-                    if (!entry.shown.starts_with('-')) launcher.push_back(entry);
+            for (const Entry& entry : in.entries)
+                if (!entry.shown.starts_with('-') || is_of_launcher(entry.key)) launcher.push_back(entry);
             if (!in.hangs("gpus") && in.job.contains("gpus")) set.emplace("gpus", in.job["gpus"].dump());
             add_told(command, program.python, set);
         }

@@ -1,8 +1,10 @@
 #include "formats/shell/own_programs.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "base/text.h"
 #include "formats/documents.h"
 #include "formats/megatron/read.h"
 #include "formats/read/others.h"
@@ -127,7 +129,25 @@ void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries) {
     }
 }
 
+// FSDP_OFFLOAD_PARAMS=true, ACCELERATE_DEEPSPEED_ZERO_STAGE=3: what accelerate takes from the environment, in the words of its launcher,
+// which sets it (utils/launch.py, and the plugins in utils/dataclasses.py).
+static void add_environment(const ShellScript& script, const ShellCommand& command, Import& in) {
+    std::map<std::string, ShellWord> told;
+    for (const auto& [name, words] : script.variables)
+        if (words.size() == 1) told[name] = words[0];
+    for (const auto& [name, value] : command.settings) told[name] = {value, command.line};
+    for (const auto& [name, word] : told) {
+        std::string key = name;
+        for (const std::string_view prefix : {"ACCELERATE_", "DEEPSPEED_"})
+            if (key.starts_with(prefix)) key.erase(0, prefix.size());
+        const bool own = key != name || name.starts_with("FSDP_");
+        key = lower_case(key == "CONFIG_FILE" ? "DEEPSPEED_" + key : key);
+        if (own && is_of_launcher(key)) in.entries.insert(in.entries.begin(), {key, name, word.text, word.line, open_names(word.text)});
+    }
+}
+
 void add_launcher_file(const ShellScript& script, const ShellCommand& command, Import& in) {
+    add_environment(script, command, in);
     if (started_with(command, "accelerate", {"launch"}).empty() || !in.has("config_file")) return;
     std::vector<Entry> file = launched_entries(script, command);
     if (file.empty()) return;

@@ -23,7 +23,7 @@ bool trains_nothing(const ShellCommand& command, const std::vector<Entry>& entri
 const FormatReader* own_reader(const ShellScript& script, const ShellCommand& command, const std::vector<Entry>& entries);
 // Who reads the arguments of what a framework's own launcher starts, whatever they are called; nullptr: it is none.
 const FormatReader* launched_reader(const ShellCommand& command, const std::vector<Entry>& entries);
-// accelerate's file, where the script writes it.
+// accelerate's file, where the script writes it, and what it takes from the environment.
 void add_launcher_file(const ShellScript& script, const ShellCommand& command, Import& import);
 
 }  // namespace fourfold

@@ -1,0 +1,108 @@
+// Scripts and configurations as people have them: what they say beside the arguments of a program.
+#include "settings.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+const std::string kPastedTrainer =
+    "torchrun --nproc_per_node 8 train.py --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 1 --max_seq_length "
+    "4096 ";
+}
+
+TEST_CASE("accelerate: FSDP and DeepSpeed in the environment are those of its launcher") {
+    const Json job = first_of_script(
+        "export ACCELERATE_USE_FSDP=true\nexport FSDP_SHARDING_STRATEGY=FULL_SHARD\nexport FSDP_OFFLOAD_PARAMS=true\n"
+        "export FSDP_ACTIVATION_CHECKPOINTING=true\nexport ACCELERATE_MIXED_PRECISION=bf16\n" +
+        kPastedTrainer + "\n");
+    CHECK(some(job, {"zero", "fully_shard", "optimizer_offload", "weights_offload", "recompute", "precision"}) ==
+          R"(zero="weights" fully_shard="off" optimizer_offload=1.0 weights_offload=true recompute="full" precision="bf16")");
+    CHECK(fate(job, "FSDP_SHARDING_STRATEGY") == "used 2");
+    const auto before = [](const char* settings, const char* more) { return first_of_script(settings + kPastedTrainer + more + "\n"); };
+    CHECK(some(before("ACCELERATE_USE_FSDP=1 FSDP_VERSION=2 FSDP_RESHARD_AFTER_FORWARD=false ", ""), {"zero", "fully_shard"}) ==
+          R"(zero="gradients" fully_shard=?)");
+    const char* const three =
+        "ACCELERATE_USE_DEEPSPEED=true ACCELERATE_DEEPSPEED_ZERO_STAGE=3 ACCELERATE_DEEPSPEED_OFFLOAD_OPTIMIZER_DEVICE=cpu ";
+    CHECK(some(before(three, "--bf16"), {"zero", "optimizer_offload"}) == R"(zero="weights" optimizer_offload=1.0)");
+    CHECK(some(before("ACCELERATE_USE_DEEPSPEED=true ACCELERATE_DEEPSPEED_CONFIG_FILE=conf/zero2.json ", ""), {"zero"}) ==
+          R"(zero="gradients")");
+    CHECK(some(before("ACCELERATE_USE_FSDP=false ", ""), {"zero"}) == R"(zero="none")");
+    CHECK(some(before("ACCELERATE_MIXED_PRECISION=bf16 ", "--fp16"), {"precision"}) == R"(precision="fp16")");  // its own word counts
+}
+
+TEST_CASE("Trainer: an object in the place of a file") {
+    const Json job = first_of_script(
+        kPastedTrainer + R"(--bf16 --fsdp "full_shard auto_wrap" --fsdp_config '{"fsdp_version": 2, "activation_checkpointing": true}')" +
+        "\n");
+    CHECK(some(job, {"zero", "fully_shard", "recompute"}) == R"(zero="weights" fully_shard=? recompute="full")");
+    const Json zero = first_of_script(
+        kPastedTrainer +
+        R"(--deepspeed '{"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}, "bf16": {"enabled": true}}')" + "\n");
+    CHECK(some(zero, {"zero", "weights_offload", "precision"}) == R"(zero="weights" weights_offload=true precision="bf16")");
+    CHECK(fate(zero, "zero_optimization.stage") == "used 1");
+}
+
+TEST_CASE("accelerate: a loop of one's own, its plugins, its data and its launcher") {
+    const std::string program =
+        "import torch\nfrom accelerate import Accelerator, FullyShardedDataParallelPlugin\nfrom transformers import AutoModelForCausalLM\n"
+        "plugin = FullyShardedDataParallelPlugin(sharding_strategy=\"SHARD_GRAD_OP\", activation_checkpointing=True)\n"
+        "accelerator = Accelerator(mixed_precision=\"bf16\", gradient_accumulation_steps=8, fsdp_plugin=plugin)\n"
+        "model = AutoModelForCausalLM.from_pretrained(\"meta-llama/Llama-3.1-8B\")\n"
+        "loader = DataLoader(train, batch_size=2, shuffle=True)\neval_loader = DataLoader(val, batch_size=16)\n"
+        "tok(\"a\", truncation=True, max_length=4096)\n";
+    const std::string adam = "optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5)\n";
+    const Json job = read_answer({{"text", program + adam}, {"set", {{"gpus", "16"}}}})["jobs"][0];
+    CHECK(some(job, {"model", "micro_batch", "global_batch", "sequence_length", "precision", "zero", "recompute", "moments"}) ==
+          R"(model="llama-3.1-8b" micro_batch=2 global_batch=256 sequence_length=4096 precision="bf16" zero="gradients" recompute="full" )"
+          "moments=?");
+    CHECK(some(first_of_script(program + "optimizer = bnb.optim.PagedAdamW8bit(model.parameters())\n"), {"moments"}) ==
+          R"(moments="8-bit")");
+    const auto loop = [](const std::string& plugin) {
+        return first_of_script("from accelerate import Accelerator\nfrom transformers import AutoModelForCausalLM\n" + plugin +
+                               "model = AutoModelForCausalLM.from_pretrained(\"Qwen/Qwen2.5-7B\")\ndl = DataLoader(d, batch_size=4)\n");
+    };
+    const Json stage = loop(
+        "plugin = DeepSpeedPlugin(zero_stage=3, gradient_accumulation_steps=4, offload_optimizer_device=\"cpu\")\n"
+        "a = Accelerator(deepspeed_plugin=plugin)\n");
+    CHECK(some(stage, {"zero", "optimizer_offload", "micro_batch", "recompute"}) ==
+          R"(zero="weights" optimizer_offload=1.0 micro_batch=4 recompute="none")");
+    CHECK(some(loop("a = Accelerator()\n"), {"zero", "micro_batch", "global_batch"}) == "zero=? micro_batch=4 global_batch=?");
+    CHECK(some(loop("a = Accelerator(split_batches=True)\n"), {"micro_batch"}) == "micro_batch=?");
+    const Json launched =
+        loop("#\naccelerate launch --use_fsdp --fsdp_sharding_strategy FULL_SHARD --num_processes 8 a.py\na = Accelerator()\n");
+    CHECK(some(launched, {"zero", "gpus"}) == R"(zero="weights" gpus=8)");
+}
+
+TEST_CASE("oat: OpenRLHF's words in another spelling") {
+    const std::string text =
+        "python -m oat.experiment.main --gpus 8 --collocate --gradient-checkpointing --flash-attn --bf16 --pretrain Qwen/Qwen2.5-7B "
+        "--zero-stage 2 --prompt_max_length 1024 --generate_max_length 3072 --train_batch_size 128 --train_batch_size_per_device 1\n";
+    const Json job = first_of_script(text);
+    CHECK(some(job, {"gpus", "zero", "sequence_length", "micro_batch", "global_batch", "recompute", "model"}) ==
+          R"(gpus=8 zero="gradients" sequence_length=4096 micro_batch=1 global_batch=128 recompute="full" model="qwen2.5-7b")");
+    CHECK(ids(job["notes"]) == "import_plan.note.actor");
+}
+
+TEST_CASE("Levanter: what a command says beside a file that is not here is not all") {
+    const Json job = first_of_script(
+        "python -m levanter.main.train_lm --config_path config/llama2_7b.yaml --trainer.train_batch_size 1024 "
+        "--trainer.per_device_parallelism 4 --trainer.mp p=f32,c=bfloat16 --model.seq_len 4096\n");
+    CHECK(some(job, {"global_batch", "micro_batch", "sequence_length", "precision", "zero", "recompute"}) ==
+          R"(global_batch=1024 micro_batch=4 sequence_length=4096 precision="bf16" zero=? recompute=?)");
+    CHECK(job["notes"].dump().find("config/llama2_7b.yaml") != std::string::npos);
+    const Json alone = first_of(
+        "model.type = \"llama\"\nmodel.seq_len = 4096\ndata.tokenizer = \"own/words\"\ntrainer.mp = \"p=f32,c=bfloat16\"\n"
+        "trainer.train_batch_size = 64\n");
+    CHECK(alone["asked"].dump() == R"(["vocab_size","gpus","micro_batch"])");
+}
+
+TEST_CASE("Megatron-Bridge: the configuration that a run leaves behind has the whole model") {
+    const std::string rest =
+        "model._target_ = \"megatron.bridge.models.llama.llama_provider.Llama31ModelProvider\"\nmodel.num_layers = 32\n"
+        "model.hidden_size = 4096\nmodel.num_attention_heads = 32\nmodel.num_query_groups = 8\nmodel.ffn_hidden_size = 14336\n"
+        "model.vocab_size = 128256\nmodel.seq_length = 8192\nmodel.normalization = \"RMSNorm\"\nmodel.add_bias_linear = false\n"
+        "model.position_embedding_type = \"rope\"\nmodel.share_embeddings_and_output_weights = false\n"
+        "model.pipeline_model_parallel_size = 2\ntrain.global_batch_size = 512\ntrain.micro_batch_size = 1\n";
+    CHECK(some(first_of(rest + "model.gated_linear_unit = true\n"), {"model"}) == R"(model="llama-3-8b")");
+    CHECK(first_of(rest)["asked"].dump() == R"(["gpus","model"])");
+}
