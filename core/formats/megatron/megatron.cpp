@@ -202,7 +202,8 @@ Text MegatronArguments::needs() const {
     return Text("export.needs").with("version", joined({"0.", std::to_string(newest_)})).with("flag", newest_flag_);
 }
 
-Export megatron_script(const Job& job) {
+Export megatron_script(const Job& asked) {
+    const Job job = in_megatrons_order(asked);
     const bool slurm = job.exported.format == ConfigFormat::megatron_slurm;
     Export script;
     script.text = "#!/bin/bash\n";
@@ -224,6 +225,7 @@ Export megatron_script(const Job& job) {
     script.text += slurm ? slurm_start(job.exported) : std::string(kTorchrun);
     script.text += kProgram;
     if (job.model.one_part) script.text.replace(script.text.rfind("pretrain_gpt"), 12, "pretrain_mamba");
+    leave_chunks(all, asked);
     script.needs = all.needs();
     script.left_out = std::move(all.left_out);
     return script;

@@ -346,17 +346,20 @@ constexpr Recipe kRecipes[] = {
 
 }  // namespace
 
-Export bridge_overrides(const Job& job) {
+Export bridge_overrides(const Job& asked) {
+    const Job job = in_megatrons_order(asked);
     Overrides to(job, false);
     to.leave_field("gpus");
     leave_model(to);
     write_all(to);
+    leave_chunks(to, asked);
     std::string text;
     for (const Setting& one : to.list) text += joined({text.empty() ? "" : " \\\n", override_text(one, false)});
     return made_of(to, text + "\n");
 }
 
-Export nemo2_command(const Job& job) {
+Export nemo2_command(const Job& asked) {
+    const Job job = in_megatrons_order(asked);
     Overrides to(job, true);
     Export script;
     script.text = "#!/bin/bash\n";
@@ -374,6 +377,7 @@ Export nemo2_command(const Job& job) {
     script.text += joined({"nemo llm ", job.plan.freezes() ? "finetune" : "pretrain", " --factory ", factory,
                            " \\\n    trainer.num_nodes=$NNODES \\\n    trainer.devices=$GPUS_PER_NODE"});
     write_all(to);
+    leave_chunks(to, asked);
     for (const Setting& one : to.list) script.text += joined({" \\\n    ", override_text(one, true)});
     Export made = made_of(to, script.text + "\n");
     made.yours = std::move(script.yours);

@@ -1,6 +1,7 @@
 #include "formats/write/writing.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "calibration/calibration.h"
@@ -82,6 +83,24 @@ bool recomputes_unscaled(const Job& job) {
 void leave_kv_heads(Writing& to) {
     if (to.plan.tensor_parallel <= to.model.kv_heads) return;
     to.leave_out(Text("export.left_out.kv_heads").with("tensor", to.plan.tensor_parallel).with("heads", to.model.kv_heads));
+}
+
+Job in_megatrons_order(const Job& asked) {
+    Job job = asked;
+    Plan& p = job.plan;
+    const ScheduleKind order = row_of(kUsualSchedule).with_chunks.value_or(kUsualSchedule);
+    if (p.virtual_stages == 1 || row_of(order).takes(p.pipeline_parallel, p.micro_batches(), p.group_of_micro_batches()))
+        return job;
+    p.virtual_stages = 1;
+    if (std::exchange(p.layout, nullptr)) p.split = Split::weights;
+    return job;
+}
+void leave_chunks(Writing& to, const Job& asked) {
+    if (to.plan.virtual_stages == asked.plan.virtual_stages) return;
+    Writing all(asked);
+    all.leave_field("virtual_stages");
+    if (asked.plan.layout) all.leave_field("layout");
+    for (Text& text : all.left_out) to.leave_out(std::move(text));
 }
 
 void Variables::set(std::string_view name, std::string_view value) { script_.text += joined({name, "=", value, "\n"}); }

@@ -73,6 +73,11 @@ class Variables {
     Export& script_;
 };
 
+// Chunks of another schedule that Megatron's order cannot take, whose micro-batches come in groups: without them it has one on each GPU.
+Job in_megatrons_order(const Job& job);
+// Says that they are not there.
+void leave_chunks(Writing& to, const Job& asked);
+
 // Collects the settings of a file, in the order in which they stand there.
 class Settings : public Writing {
  public:
