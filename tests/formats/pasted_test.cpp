@@ -106,3 +106,51 @@ TEST_CASE("Megatron-Bridge: the configuration that a run leaves behind has the w
     CHECK(some(first_of(rest + "model.gated_linear_unit = true\n"), {"model"}) == R"(model="llama-3-8b")");
     CHECK(first_of(rest)["asked"].dump() == R"(["gpus","model"])");
 }
+
+TEST_CASE("a container's --gpus all is no number of GPUs") {
+    const std::string rest =
+        " torchrun --nproc_per_node=4 pretrain_gpt.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 --seq-length 256 "
+        "--max-position-embeddings 256 --micro-batch-size 1 --bf16 --vocab-size 1000\n";
+    for (const char* gpus : {"all", "'\"device=0,1,2,3\"'"}) {
+        const Json job = first_of_script(std::string("docker run --rm --gpus ") + gpus + " image" + rest);
+        CHECK(job["refused"].empty());
+        CHECK(fate(job, "--gpus") == "no_number 1");
+        CHECK(some(job, {"gpus"}) == "gpus=4");
+    }
+}
+
+TEST_CASE("arguments behind a file count before it: Axolotl by accelerate, Primus by its script") {
+    const Json job =
+        first_of_script("accelerate launch --num_processes 8 -m axolotl.cli.train a.yml --micro_batch_size 2 --sequence_len 4096\n");
+    CHECK(some(job, {"gpus", "micro_batch", "sequence_length"}) == "gpus=8 micro_batch=2 sequence_length=4096");
+    const std::string file =
+        "cat > a.yaml <<'EOF'\nmodules:\n  pre_trainer:\n    framework: torchtitan\n    model: llama3.1_70B.yaml\n    overrides:\n"
+        "      training:\n        local_batch_size: 4\n        seq_len: 8192\n      activation_checkpoint:\n        mode: full\n"
+        "      hf_path: meta-llama/Llama-3.1-70B\nEOF\nexport NNODES=2 GPUS_PER_NODE=8\n";
+    const Json answer = read_script_of(file + "EXP=a.yaml bash examples/run_pretrain.sh --training.seq_len 4096\n");
+    CHECK(answer["format"] == "primus");
+    const Json primus = answer["jobs"][0];
+    CHECK(some(primus, {"model", "gpus", "micro_batch", "sequence_length", "recompute"}) ==
+          R"(model="llama-3.1-70b" gpus=16 micro_batch=4 sequence_length=4096 recompute="full")");
+    CHECK(fate(primus, "modules.pre_trainer.overrides.training.seq_len") == "contradicted 9");
+    CHECK(fate(primus, "modules.pre_trainer.overrides.hf_path") == "no_number 12");
+    CHECK(ids(primus["notes"]) == "import_plan.note.recipe");
+}
+
+TEST_CASE("names that programs of another kind share make no format") {
+    const auto format = [](const std::string& text) {
+        const Json answer = json(api::import_plan(Json{{"entries", settings(text)}, {"set", Json::object()}}.dump()));
+        return answer["ok"] == true ? answer["format"].get<std::string>() : answer["problems"][0]["message"]["id"].get<std::string>();
+    };
+    CHECK(format("distributed.tp_size = 2\ndistributed.pp_size = 2\nmodel.num_hidden_layers = 16\nmodel.num_attention_heads = 16\n"
+                 "model.num_key_value_heads = 4\ntraining.seq_length = 1024\ntraining.micro_batch_size = 4\n") == "problem.import_format");
+    CHECK(format("max_steps = 100\nmodel.name = \"Qwen/Qwen3-8B\"\nmodel.seq_len = 8192\ndata.batch_size = 64\n"
+                 "data.micro_batch_size = 1\n") == "problem.import_format");
+}
+
+TEST_CASE("SFTTrainer takes a model's name in its place") {
+    const Json job = first_of_script(
+        "from trl import SFTConfig, SFTTrainer\nargs = SFTConfig(max_length=2048, per_device_train_batch_size=4, bf16=True)\n"
+        "trainer = SFTTrainer(\"mistralai/Mistral-7B-v0.1\", train_dataset=ds, args=args)\n");
+    CHECK(some(job, {"model", "micro_batch"}) == R"(model="mistral-7b" micro_batch=4)");
+}

@@ -112,8 +112,8 @@ int megatron_yaml_likeness(const std::vector<Entry>& entries) {
         const std::size_t at = argument_at(entry.key);
         entry.key = last_name(at == std::string::npos ? entry.key : entry.key.substr(at + 2));
     }
-    const int likeness = megatron_likeness(named);
-    return likeness >= kLikeEnough ? likeness : 0;
+    const int likeness = megatron_likeness(named);  // Transformers' names, and Picotron's, are none of its own
+    return likeness >= kLikeEnough && count_like(named, {"num_hidden_layers", "tp_size"}) == 0 ? likeness : 0;
 }
 
 void read_megatron_yaml(Import& in) {
@@ -172,7 +172,9 @@ static void read_below_primus(Import& in, const char* model_key, void (*read)(Im
         if (changed && (entry.key == "model.flavor" || entry.key == model_key)) entry.key = "changed." + entry.key;
     if (changed) in.entries.push_back({model_key, "", "changed"});
     read(in);
+    std::erase_if(in.notes, [](const Text& note) { return note.id() == "import_plan.note.recipe"; });
     in.notes.emplace_back("import_plan.note.recipe");
+    in.mark("hf_path", Fate::no_number);
 }
 
 // LoRA of its trainers, as a section or with names of their own; what is not said comes from a preset.

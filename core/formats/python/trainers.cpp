@@ -125,6 +125,8 @@ class TrainerFinder {
             plain = plain || one;
             if (way.empty()) way = other;
             if (one || !other.empty()) reader_.arguments(i + 1, given);
+            if (one && i + 2 < tokens_.size() && tokens_[i + 2].kind == PythonToken::text)  // TRL takes a name in a model's place
+                given.push_back({"model", tokens_[i].value, tokens_[i + 2].value, tokens_[i + 2].line});
         }
         const bool old = std::any_of(given.begin(), given.end(), [](const Entry& one) {
             return std::find(std::begin(kOfOldTrl), std::end(kOfOldTrl), one.key) != std::end(kOfOldTrl);

@@ -66,7 +66,36 @@ const ShellWord* recipe_of(const ShellCommand& command) {
     return nullptr;
 }
 
+// Arguments behind the file's word, which count before the file; Primus has them among its overrides.
+void add_arguments(const ShellCommand& command, const ShellWord* file, Import& in) {
+    constexpr std::string_view kOverrides = ".overrides.";
+    std::string section;
+    for (const Entry& entry : in.entries)
+        if (const std::size_t at = entry.key.find(kOverrides); at != std::string::npos)
+            section = entry.key.substr(0, at + kOverrides.size());
+    ShellCommand rest;
+    rest.words.assign(file + 1, command.words.data() + command.words.size());
+    for (Entry& entry : arguments_of(rest)) {
+        entry.key.insert(0, section);
+        in.entries.push_back(std::move(entry));
+    }
+}
+
 }  // namespace
+
+std::optional<ReadJob> read_primus_script(const ShellScript& script, const ShellCommand& command, const NamesSet& set) {
+    const ShellWord* const program = started_script(command);
+    if (program == nullptr || arguments_of(command).empty()) return std::nullopt;
+    DocumentSettings document = document_settings(script, command, "primus");
+    if (document.reader == nullptr) return std::nullopt;
+    ReadJob job;
+    job.in.answers = set;
+    job.in.entries = std::move(document.entries);
+    add_arguments(command, program, job.in);
+    read_launch(script, command, job.in);
+    document.reader->read(job.in);
+    return job;
+}
 
 std::optional<ReadJob> read_settings_file(const ShellScript& script, const ShellCommand& command, const NamesSet& set,
                                           std::string& format) {
@@ -85,6 +114,7 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
         }
         ShellCommand rest = command;
         for (Entry& entry : overrides_of(rest)) job.in.entries.push_back(std::move(entry));
+        add_arguments(command, file, job.in);
         format = reader->id;
         const bool based = !here && reader->id == std::string_view("maxtext");  // its reader knows base.yml, and says when it is another
         if (based) job.in.entries.push_back({"base_config", "", file->text, file->line, open_names(file->text)});

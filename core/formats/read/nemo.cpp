@@ -340,15 +340,14 @@ bool is_own_setting(std::string_view name) {
 // says nothing new.
 void rename_all(Import& in) {
     std::optional<Entry> rank;
-    const bool dumped = in.last("model.gated_linear_unit") != nullptr;
+    const bool all = in.last("model.gated_linear_unit") != nullptr;  // run_config.yaml has all fields
     for (Entry& entry : in.entries) {
         if (is_quiet(entry.key)) {
             entry.fate = Fate::no_number;
             continue;
         }
         const bool adapter = entry.key.ends_with("peft._target_");
-        if (entry.key == "model._target_" && dumped)  // run_config.yaml, which has all fields
-            in.become(entry, "whole_model", true);
+        if (all && entry.key == "model._target_") in.become(entry, "whole_model", true);
         if (entry.key.ends_with("peft.dim")) rank = entry;  // its object is one of LoRA, unless something else is said
         entry.key = bare_name(entry.key);
         const bool itself = entry.open.size() == 1 && is_own_setting(entry.open[0]) && bare_name(entry.open[0]) == entry.key;
@@ -366,10 +365,7 @@ void rename_all(Import& in) {
 
 void read_recipe(Import& in, bool bridge) {
     rename_all(in);
-    for (Entry& entry : in.entries)
-        if (entry.fate == Fate::unknown &&
-            std::any_of(std::begin(kNoNumber), std::end(kNoNumber), [&](std::string_view one) { return matches(one, entry.key); }))
-            entry.fate = Fate::no_number;
+    in.mark_all(kNoNumber, Fate::no_number);
     read_types(in);
     read_switches(in);
     read_recipe_precision(in, bridge);
@@ -396,7 +392,7 @@ void read_bridge(Import& in) { read_recipe(in, true); }
 
 int nemo2_likeness(const std::vector<Entry>& entries) {
     return count_like(entries, {"*trainer.strategy.*", "tensor_parallelism", "*.tensor_parallelism", "recipe_model", "num_gpus_per_node",
-                                "recipe.*", "pretrain.*", "*data.micro_batch_size", "*data.global_batch_size", "*model.config.*"});
+                                "recipe.*", "pretrain.*", "*data.global_batch_size", "*model.config.*"});
 }
 void read_nemo2(Import& in) { read_recipe(in, false); }
 

@@ -267,10 +267,7 @@ void read_nemo1(Import& in) {
     drop_null(in);
     rename(in);
     translate(in);
-    for (Entry& entry : in.entries)
-        if (entry.fate == Fate::unknown &&
-            std::any_of(std::begin(kNoNumber), std::end(kNoNumber), [&](std::string_view one) { return matches(one, entry.key); }))
-            entry.fate = Fate::no_number;
+    in.mark_all(kNoNumber, Fate::no_number);
     answer_vocabulary(in, in.answers);
     read_gpus(in);
     in.on("fp8_on", "precision");

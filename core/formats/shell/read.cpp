@@ -43,6 +43,10 @@ void add_named_program(const ShellCommand& command, Import& in) {
 
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
+    if (auto primus = read_primus_script(script, command, set)) {
+        format = "primus";
+        return primus;
+    }
     ReadJob job;
     ShellCommand rest = command;
     job.in.entries = overrides_of(rest);
@@ -165,7 +169,9 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
         if (name.empty())
             for (const std::string& open : open_names(reason)) in.touched.push_back(open);
     const std::string first = command.words.empty() ? "" : command.words[0].text;
-    if (set.contains("gpus") || (first != "srun" && first != "sbatch")) in.set("gpus", in.whole("gpus", "gpus"));
+    const Entry* const gpus = in.last("gpus");  // a container may be given "all"
+    if (gpus != nullptr && number_in(gpus->value) && (set.contains("gpus") || (first != "srun" && first != "sbatch")))
+        in.set("gpus", in.whole("gpus", "gpus"));
     const std::string way = started_with(command, "megatron", {"sft", "pt", "rlhf"});
     const bool swift = !way.empty();
     if (swift) fill_megatron_swift(in, way, command.line);

@@ -213,7 +213,7 @@ void add_wrapped(const ShellWords& words, std::set<std::pair<std::string, std::i
             inside = true;
         else if (starters.contains(name) || name.starts_with("python") || name.ends_with(".py") || name.ends_with(".sh"))
             inside = false;
-        if (!inside || !text.starts_with("--") || text.starts_with("--gpu")) continue;
+        if (!inside || !text.starts_with("--")) continue;
         std::string key(text.substr(2, text.find('=') == std::string_view::npos ? text.size() : text.find('=') - 2));
         std::replace(key.begin(), key.end(), '-', '_');
         keys.emplace(std::move(key), word.line);
