@@ -55,3 +55,12 @@ TEST_CASE("a run that ended otherwise than by a GPU's memory is told how") {
     CHECK(told(kDied + std::string("\n  traceback : Signal 9 (SIGKILL) received by PID 4242\n")) == "read");
     CHECK(told("#!/bin/bash\n# restart after an oom-kill\ntorchrun train.py\n") == "problem.read_run_format");
 }
+
+TEST_CASE("PyTorch's allocator on cudaMallocAsync says it in lines of its own") {
+    const Json answer = read(
+        "torch.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)\n"
+        "Currently allocated     : 70.12 GiB\nRequested               : 2.00 GiB\nDevice limit            : 79.15 GiB\n"
+        "Free (according to CUDA): 10.00 MiB\n");
+    CHECK(numbers(answer) == "tried 2.00 GiB 1 -; capacity 79.15 GiB 1 -; allocated 70.12 GiB 1 -; free 10.00 MiB 1 -; ");
+    CHECK(answer["ended"] == "memory");
+}

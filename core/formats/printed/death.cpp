@@ -16,6 +16,10 @@ class Death {
     void read() {
         take(Quantity::tried, said_.tried, size_after(message_, "Tried to allocate"));
         take(Quantity::tried, said_.tried, size_after(message_, "while trying to allocate"));
+        take(Quantity::tried, said_.tried, size_after(message_, "Requested"));  // of CUDAMallocAsyncAllocator.cpp
+        take(Quantity::capacity, said_.capacity, size_after(message_, "Device limit"));
+        take(Quantity::allocated, said_.allocated, size_after(message_, "Currently allocated"));
+        take(Quantity::free, said_.free, size_after(message_, "Free (according to CUDA)"));
         take(Quantity::capacity, said_.capacity, size_before(message_, " total capacity"));
         take(Quantity::capacity, said_.capacity, size_after(message_, "has a total capacity of"));
         take(Quantity::capacity, said_.capacity, size_after(message_, "has a total capacty of"));  // as 2.1 spells it
@@ -67,7 +71,7 @@ class Death {
 };
 
 bool begins_message(std::string_view text) {
-    constexpr std::string_view kMakers[] = {"CUDA", "HIP", "XPU", "NPU", "Cuda", "Tried to allocate"};
+    constexpr std::string_view kMakers[] = {"CUDA", "HIP", "XPU", "NPU", "Cuda", "Tried to allocate", "Allocation on device"};
     return std::any_of(std::begin(kMakers), std::end(kMakers), [&](std::string_view maker) { return has(text, maker); });
 }
 
