@@ -58,7 +58,13 @@ TEST_CASE("what a command tells the program below it: by the names of the progra
     CHECK(some(told, {"gpus", "micro_batch", "global_batch", "sequence_length"}) ==
           "gpus=8 micro_batch=4 global_batch=128 sequence_length=8192");
     const Json one = first_of_script("torchrun --nproc_per_node=8 train.py --batch 4\n\n" + parser);
-    CHECK(some(one, {"micro_batch", "sequence_length"}) == "micro_batch=4 sequence_length=?");
+    CHECK(some(one, {"micro_batch", "sequence_length"}) == "micro_batch=4 sequence_length=1024");  // its default
+    const Json usual = first_of_script(
+        "torchrun --nproc_per_node=8 train.py --batch 4\n\nimport argparse\nfrom trl import SFTConfig, SFTTrainer\n"
+        "p = argparse.ArgumentParser()\np.add_argument(\"--batch\", type=int, default=1)\nargs, rest = p.parse_known_args()\n"
+        "config = SFTConfig(per_device_train_batch_size=args.batch, max_length=512)\n"
+        "trainer = SFTTrainer(model=\"Qwen/Qwen2.5-7B\", args=config)\n");
+    CHECK(some(usual, {"micro_batch", "global_batch"}) == "micro_batch=4 global_batch=32");
     const std::string empty =
         "from transformers import HfArgumentParser, TrainingArguments, Trainer\n"
         "model_args, training_args = HfArgumentParser((ModelArguments, TrainingArguments)).parse_args_into_dataclasses()\n"

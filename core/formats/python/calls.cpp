@@ -86,7 +86,7 @@ PythonArgument python_argument(const CallTokens& tokens, std::size_t at) {
         const bool alone = has_sign_at(tokens, value_at + 1, ",") || has_sign_at(tokens, value_at + 1, ")");
         const auto value = alone ? constant_at(tokens, value_at) : std::nullopt;
         read.none = value == "null";
-        if (value && !read.none) read.usual = (minus == 1 ? "-" : "") + *value;
+        if (value && !read.none) read.usual = (minus == 1 ? "-" : "") + *value, read.variable.clear();
         if (alone && !value && has_name_at(tokens, value_at)) read.variable = tokens[value_at].value;
     }
     std::replace(read.key.begin(), read.key.end(), '-', '_');

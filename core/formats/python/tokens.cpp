@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "formats/python/calls.h"
 #include "formats/python/python.h"
 
 namespace fourfold {
@@ -216,6 +217,34 @@ static std::size_t behind_environment(const std::vector<Token>& tokens, std::siz
     return at + 6;
 }
 
+// "opt = parser.parse_args()", "opt, rest = parser.parse_known_args()": what is told is called "args" everywhere; and what the command
+// tells counts before the default of "parser.add_argument(...)".
+static void name_arguments(std::vector<Token>& tokens, const NamesSet& set) {
+    std::string given;
+    for (std::size_t at = 2; at < tokens.size(); ++at) {
+        const std::string called = tokens[at].kind == Token::name ? last_part(tokens[at].value) : "";
+        if (called == "add_argument" && has_sign_at(tokens, at + 1, "(")) {
+            const PythonArgument one = python_argument(tokens, at + 1);
+            const auto told = set.find("args." + one.key);
+            if (told == set.end() || one.end >= tokens.size()) continue;
+            const std::int64_t line = tokens[at].line;
+            const bool number = python_number(told->second).is_number(), on = told->second == "True";
+            tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(one.end), {{Token::sign, ",", line, 0},
+                                                                                  {Token::name, "default", line, 0},
+                                                                                  {Token::sign, "=", line, 0},
+                                                                                  {number ? Token::number
+                                                                                   : on   ? Token::name
+                                                                                          : Token::text,
+                                                                                   told->second, line, 0}});
+        } else if ((called == "parse_args" || called == "parse_known_args") && has_sign_at(tokens, at - 1, "=")) {
+            const std::size_t first = at > 3 && has_sign_at(tokens, at - 3, ",") ? at - 4 : at - 2;
+            if (tokens[first].kind == Token::name) given = tokens[first].value + ".";
+        }
+    }
+    for (Token& token : tokens)
+        if (!given.empty() && token.kind == Token::name && token.value.starts_with(given)) token.value.replace(0, given.size(), "args.");
+}
+
 std::vector<PythonToken> with_usual_environment(const std::vector<PythonToken>& tokens, const NamesSet& set) {
     std::vector<Token> all;
     all.reserve(tokens.size());
@@ -237,6 +266,7 @@ std::vector<PythonToken> with_usual_environment(const std::vector<PythonToken>& 
         all[count - 4] = {Token::number, all[count - 2].value, all[count - 4].line, all[count - 4].column};
         all.resize(count - 3);
     }
+    name_arguments(all, set);
     return all;
 }
 

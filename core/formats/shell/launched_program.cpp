@@ -95,6 +95,7 @@ void add_told(const ShellCommand& command, std::string_view python, NamesSet& se
     for (const Entry& entry : arguments_of(told)) {
         if (!entry.open.empty() || (!entry.value.is_string() && !entry.value.is_boolean())) continue;
         const std::string name = "." + entry.key, value = entry.value.is_string() ? entry.value.get<std::string>() : "True";
+        set.emplace("args" + name, value);
         for (std::size_t at = python.find(name); at != python.npos; at = python.find(name, at + 1)) {
             std::size_t begin = at;
             while (begin > 0 && in_name(python[begin - 1])) --begin;
