@@ -27,6 +27,7 @@ export interface Words {
     'depth.plain': null;
     'depth.detail': null;
     'notice.unknown': { details: string };
+    'link.meant': { part: string; near: string };
     'notice.newer': null;
     'notice.widened': null;
     'notice.crash': { details: string };
@@ -635,7 +636,7 @@ export interface Words {
     'best.speed': null;
     'best.memory': null;
     'best.current': null;
-    'best.sort': null;
+    'table.sort': null;
     'best.part': { ranked: number; rows: number };
     'best.tied': { count: number };
     'best.order': { width: string };
@@ -755,6 +756,7 @@ export interface Words {
     'cards.gpu': null;
     'cards.time': null;
     'cards.cost': null;
+    'cards.memory': null;
     'cards.note': null;
     'cards.unbeaten': null;
     'cards.too_large': { fit: string | boolean; used: string; card: string };
@@ -1148,6 +1150,7 @@ export interface Words {
     'measured.family.accelerate-7b': null;
     'measured.family.tinyllama': null;
     'measured.family.fsdp-qlora-4090': null;
+    'measured.family.fsdp-qlora-host': null;
     'measured.family.fsdp-qlora-70b': null;
     'measured.family.automodel-large': null;
     'measured.family.automodel-lora-rest': null;
