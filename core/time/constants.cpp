@@ -131,6 +131,18 @@ Timing unmeasured(double reached) {
 }
 constexpr double kCdna3Reached = 726.5 / 1307.4, kCdna4Reached = 1565.0 / 2500;
 
+// FlashAttention-2 has one kernel for Ampere and Ada (its README), so that Ampere's shares of the peak are taken. Tensor cores that add up
+// in 32 bits at half their rate (GeForce, L20) are not slowed down by their power: cuBLAS reaches 105 to 115 of L20's 119.5 TFLOP/s
+// (CUDA-Learn-Notes, kernels/hgemm), of which the middle is taken. Chosen with 11 steps of QLoRA on RTX 4090 in view, fitted to none.
+Timing ada(const Machine& machine) {
+    constexpr double kFullRate = 2e12;  // FLOP/s of a multiprocessor: 1.2 to 1.3 at half the rate, 2.5 at the whole
+    Timing t = hopper();
+    t.attention = kAmpere.attention;
+    t.attention_backward = kAmpere.attention_backward;
+    if (machine.peak_16 < kFullRate * machine.processors) t.gemm = 110 / 119.5;
+    return t;
+}
+
 // Timing::host_experts where the CPU is a Grace (fitted: 28 runs on GB200 and GB300; 32 beside x86, to which 3.25 ms belong, say 3.2
 // to 4.1).
 constexpr double kGraceExperts = 4.54e-3;
@@ -258,8 +270,8 @@ static_assert(sizeof kSymbols / sizeof(TimingSymbol) == sizeof(Timing) / sizeof(
 
 }  // namespace
 
-static Timing of_architecture(Architecture architecture) {
-    switch (architecture) {
+static Timing of_architecture(const Machine& machine) {
+    switch (machine.architecture) {
         case Architecture::ampere:
             return kAmpere;
         case Architecture::blackwell:
@@ -270,15 +282,16 @@ static Timing of_architecture(Architecture architecture) {
             return unmeasured(kCdna3Reached);
         case Architecture::cdna4:
             return unmeasured(kCdna4Reached);
-        case Architecture::hopper:
         case Architecture::ada:
+            return ada(machine);
+        case Architecture::hopper:
             break;
     }
     return hopper();
 }
 
 Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& plan, AttentionKernel attention) {
-    Timing t = of_architecture(machine.architecture);
+    Timing t = of_architecture(machine);
     if (machine.architecture == Architecture::hopper && attention == AttentionKernel::cudnn) cudnn_on_hopper(t);
     if (machine.beside_grace && machine.architecture == Architecture::blackwell) t.gemm = kGraceGemm, t.eight_bits = kGraceEightBits;
     if (machine.beside_grace) t.host_experts = kGraceExperts, t.host_linear *= kGraceExperts / kAmpere.host_experts;
