@@ -147,7 +147,7 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
     }
     table["time"] = Json::object();
     for (const auto& [name, e] : time_errors(rows)) {
-        Json one{{"source", source_of[name]}, {"standing", standing[name]},   {"rows", e.rows},
+        Json one{{"source", source_of[name]}, {"standing", standing[name]},      {"rows", e.rows},
                  {"mean", rounded(e.mean)},   {"median", rounded(e.median)},     {"bias", rounded(e.bias)},
                  {"most", rounded(e.most)},   {"inside_band", rounded(e.inside)}};
         if (e.jobs > 0)  // plans of one job were compared
