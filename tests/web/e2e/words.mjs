@@ -70,7 +70,7 @@ export const words = {
             `^Stage ${stage}, ${{ F: 'forward', B: 'backward' }[kind]} pass of micro-batch ${microBatch}: [\\d,.]+ to [\\d,.]+\\s\\w+`,
         ),
     thenWaits: (stage) => new RegExp(`^Stage ${stage}, forward pass of micro-batch \\d: .* of waiting$`),
-    waits: (stage) => new RegExp(`^Stage ${stage}, waiting: 0 to [\\d,]+ ms$`),
+    waits: (stage) => new RegExp(`^Stage ${stage}, waiting: [\\d.]+ to [\\d.,]+ (ms|s)$`),
     firstPass: /^forward 1 1 /,
 
     // Pinned plans
