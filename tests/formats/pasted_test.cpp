@@ -154,3 +154,21 @@ TEST_CASE("SFTTrainer takes a model's name in its place") {
         "trainer = SFTTrainer(\"mistralai/Mistral-7B-v0.1\", train_dataset=ds, args=args)\n");
     CHECK(some(job, {"model", "micro_batch"}) == R"(model="mistral-7b" micro_batch=4)");
 }
+
+TEST_CASE("Megatron-LM: a gate behind attention is the model's, whatever else its layers have") {
+    const std::string text =
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 "
+        "--group-query-attention --num-query-groups 8 --swiglu --normalization RMSNorm --disable-bias-linear "
+        "--untie-embeddings-and-output-weights --position-embedding-type rope --vocab-size 128256 --seq-length 4096 "
+        "--max-position-embeddings 8192 --micro-batch-size 2 --bf16";
+    CHECK(some(first_of_script(text + "\n"), {"model"}) == R"(model="llama-3-8b")");
+    CHECK(first_of_script(text + " --attention-output-gate\n")["job"]["model"]["attn_output_gate"] == true);
+}
+
+TEST_CASE("batches and a model beside a program in Python are no recipe of NeMo's") {
+    const Json answer = json(api::import_plan(Json{
+        {"text",
+         "from own import setup\nsetup(model_name=\"Llama-3-8B\", devices=8, num_nodes=2, global_batch_size=512, "
+         "micro_batch_size=4)\n"}}.dump()));
+    CHECK(answer["ok"] == false);
+}

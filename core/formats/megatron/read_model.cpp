@@ -255,11 +255,11 @@ static void read_experts(Import& in, Json& config) {
 
 // Of Megatron's own list 1 says that a layer has linear attention; a number, that one layer in so many has not.
 static void read_linear(Import& in, Json& config) {
-    const bool gate = in.on("attention_output_gate", "model");
+    if (in.on("attention_output_gate", "model")) config["attn_output_gate"] = true;
     const auto kind = in.text("experimental_attention_variant", "model");
     if (!kind || *kind != "gated_delta_net") return kind ? in.mark("experimental_attention_variant", Fate::unknown) : void();
     config["model_type"] = config.contains("num_local_experts") ? "qwen3_5_moe_text" : "qwen3_5_text";
-    config["attn_output_gate"] = gate;
+    if (!config.contains("attn_output_gate")) config["attn_output_gate"] = false;
     const std::int64_t layers = config.value("num_hidden_layers", std::int64_t{0});
     if (const std::int64_t heads = config.value("num_attention_heads", std::int64_t{0}); heads > 0 && !config.contains("head_dim"))
         config["head_dim"] = config.value("hidden_size", std::int64_t{0}) / heads;

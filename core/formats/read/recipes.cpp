@@ -183,6 +183,9 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
     ReadJobs read;
     const FormatReader* reader = reader_for(plain, all);
     read.format = reader->id;
+    const auto has = [&](std::string_view word) { return plain.find(word) != std::string::npos; };
+    if (read.format == "nemo-2" && !has("nemo") && !has("recipe") && !has("_parallel") && !has("llm.") && !has("strategy"))
+        return std::nullopt;  // a program of somebody's own
     for (const PythonScope* recipe : recipes) {
         std::vector<Entry> entries = recipe->preset ? preset_entries(recipe->name) : outside;
         if (recipe->name.starts_with("pretrain")) append(entries, trainer);
