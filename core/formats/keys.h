@@ -23,6 +23,7 @@ inline constexpr KeyRow kMegatronKeys[] = {
     {"pipeline_model_parallel_size", "pipeline_parallel"},
     {"inter_layer_model_parallel_size", "pipeline_parallel"},
     {"context_parallel_size", "context_parallel"},
+    {"ds_sequence_parallel_size", "context_parallel"},  // Megatron-DeepSpeed
     {"expert_model_parallel_size", "expert_parallel"},
     {"moe_expert_parallel_size", "expert_parallel"},  // Megatron-DeepSpeed
     {"num_distributed_optimizer_instances", "shard_replicas"},

@@ -172,3 +172,21 @@ TEST_CASE("batches and a model beside a program in Python are no recipe of NeMo'
          "micro_batch_size=4)\n"}}.dump()));
     CHECK(answer["ok"] == false);
 }
+
+TEST_CASE("Megatron-DeepSpeed: sequences that are split leave fewer copies") {
+    const Json job = first_of_script(
+        "deepspeed --num_nodes 2 --num_gpus 8 pretrain_gpt.py --no-pipeline-parallel --ds-sequence-parallel-size 4 --num-layers 4 "
+        "--hidden-size 256 --num-attention-heads 4 --seq-length 256 --max-position-embeddings 256 --micro-batch-size 1 "
+        "--global-batch-size 4 --vocab-size 1000 --bf16 --zero-stage 3 --deepspeed\n");
+    CHECK(job["refused"].empty());
+    CHECK(some(job, {"context_parallel", "context_parallel_kind", "global_batch"}) ==
+          R"(context_parallel=4 context_parallel_kind="all_to_all" global_batch=4)");
+}
+
+TEST_CASE("torchtune: the names of its own recipes and configurations say what is trained") {
+    const auto tune = [](const char* rest) { return first_of_script(std::string("tune run --nproc_per_node 8 ") + rest + "\n"); };
+    CHECK(some(tune("lora_finetune_distributed --config llama3_1/70B_lora model.lora_rank=64"), {"model", "trained", "lora_rank"}) ==
+          R"(model="llama-3.1-70b" trained="lora" lora_rank=64)");
+    CHECK(some(tune("full_finetune_distributed --config llama3_1/8B_full"), {"model", "trained"}) == R"(model="llama-3.1-8b" trained=?)");
+    CHECK(some(tune("full_finetune_distributed --config conf/my_run.yaml"), {"model"}) == "model=?");
+}

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "formats/documents.h"
 #include "formats/read/elsewhere.h"
 #include "formats/read/trainers.h"
@@ -111,6 +112,12 @@ std::optional<ReadJob> read_settings_file(const ShellScript& script, const Shell
         if (const ShellWord* recipe = program.reader == "torchtune" ? recipe_of(command) : nullptr; recipe != nullptr) {
             if (!trains_with_tune(recipe->text)) return std::nullopt;
             job.in.entries.push_back({"tune_recipe", "", recipe->text, recipe->line});
+            const std::size_t cut = file->text.find('/'), end = file->text.find('_', std::min(cut, file->text.size()));
+            if (!here && end != std::string::npos && file->text.find('.') == std::string::npos) {  // "llama3_1/8B_lora", one of its own
+                const std::string family = file->text.substr(0, cut), size = lower_case(file->text.substr(cut + 1, end - cut - 1));
+                job.in.entries.push_back(
+                    {"model._component_", "--config", joined({"torchtune.models.", family, ".", family, "_", size}), file->line});
+            }
         }
         ShellCommand rest = command;
         for (Entry& entry : overrides_of(rest)) job.in.entries.push_back(std::move(entry));

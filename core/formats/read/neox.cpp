@@ -272,8 +272,7 @@ void add_deepspeed(Import& in, const std::vector<Entry>& document) {
     if (in.has("zero_stage") || in.has("zero_optimization.stage")) in.job["zero"] = "none";
     read_zero_block(in);
     read_zero_stage(in, "zero_stage");
-    if (const auto sequence = in.whole("ds_sequence_parallel_size", "context_parallel"); sequence && *sequence > 0)
-        in.job["context_parallel"] = *sequence, in.job["context_parallel_kind"] = "all_to_all";  // Ulysses
+    if (in.has("ds_sequence_parallel_size")) in.job["context_parallel_kind"] = "all_to_all";  // Ulysses
     if (in.on("no_pipeline_parallel", "pipeline_parallel")) in.job["pipeline_parallel"] = 1;
     if (in.on("cpu_optimizer", "optimizer_offload") && !in.job.contains("optimizer_offload")) in.job["optimizer_offload"] = 1.0;
     if (in.on("deepspeed_activation_checkpointing", "recompute") && in.on("checkpoint_activations", "recompute"))

@@ -183,7 +183,8 @@ void read_adapters_of_tune(Import& in, std::string_view path) {
     constexpr const char* kTargets = "model.lora_attn_modules";
     const std::string function(path.substr(path.rfind('.') + 1));
     const bool four = function.starts_with("qlora_") || in.on("model.quantize_base", "frozen_weights");
-    if (!four && !function.starts_with("lora_") && !function.starts_with("dora_") && !in.has(kTargets)) return;
+    const bool recipe = has_part(in.text("tune_recipe", "").value_or(""), "lora") && in.text("tune_recipe", "trained");
+    if (!four && !recipe && !function.starts_with("lora_") && !function.starts_with("dora_") && !in.has(kTargets)) return;
     if (in.on("model.apply_lora_to_mlp", "lora_targets"))
         in.derive(*in.last("model.apply_lora_to_mlp"), joined({kTargets, ".mlp"}), "gate_proj,up_proj,down_proj");
     read_adapters(in, {"model.lora_rank", kTargets, "model.lora_dropout", "", lora_query | lora_value});
