@@ -69,6 +69,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .plain_attention = AttentionKernel::unfused,
      .library = kDeepSpeed,     // runtime/pipe/schedule.py
      .rings = Proposed::never,  // sequence/layer.py: Ulysses
+     .split = Split::front,     // megatron/model/gpt_model.py: partition_method 'type:transformer' evens out whatever the number
      .any_layout = false,
      .deepest_zero = Zero::weights,
      .casts_on_host = true,

@@ -60,7 +60,9 @@ std::vector<PipelineForm> forms(const SearchSpace& space) {
     std::vector<PipelineForm> list;
     std::vector<LayerSplit> splits = {LayerSplit::given};
     if ((p.open & open_layout) != 0 && !has_uneven_ends(p)) {
-        splits = {row_of(p.framework).split == Split::weights ? LayerSplit::weights : LayerSplit::equal};
+        const Split own = row_of(p.framework).split;
+        splits = {own == Split::weights ? LayerSplit::weights : LayerSplit::equal};
+        if (own == Split::front) splits.push_back(LayerSplit::front);  // where they do not divide
         if ((out & without_uneven_layers) == 0 && row_of(p.framework).any_layout) splits.push_back(LayerSplit::balanced);
     }
     const auto add = [&](ScheduleKind schedule, std::int64_t chunks) {

@@ -289,7 +289,7 @@ TEST_CASE("no legal split and no number of GPUs near by: the nearest batch that 
 
 TEST_CASE("no split with equal stages: another one is offered") {
     const std::string bloom = R"({"model": "bloom-176b", "gpu": "a100-sxm-80gb", "gpus": 384, "sequence_length": 2048, "global_batch": 2048,
-        "framework": "megatron-deepspeed", "tensor_parallel": 4, "pipeline_parallel": 12)";
+        "framework": "megatron-2024", "tensor_parallel": 4, "pipeline_parallel": 12)";
     CHECK(estimate_problems(bloom + "}").find("layout no_split \"auto\" -> \"weights\"") != std::string::npos);
     CHECK(at(json(api::estimate(bloom + R"(, "layout": "weights"})")), "class") == "fits");
 }

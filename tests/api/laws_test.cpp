@@ -92,3 +92,15 @@ TEST_CASE("laws: a degree of experts that is set gives no faster plan than the s
     job["expert_tensor_parallel"] = 4;
     CHECK(fastest() >= all);
 }
+
+TEST_CASE("a pipeline of DeepSpeed evens out layers that its stages do not divide: BLOOM's 70 on 12") {
+    Json job = json(R"({"model": "bloom-176b", "gpu": "a100-sxm-80gb", "gpus": 384, "sequence_length": 2048, "global_batch": 2048,
+        "framework": "megatron-deepspeed", "pipeline_parallel": 12})");
+    const Json answer = json(api::estimate(job.dump()));
+    REQUIRE(answer["ok"] == true);
+    CHECK(answer["job"]["layout"] == "front");
+    CHECK(answer["class"] == "fits");
+    job["pipeline_parallel"] = 14;  // which divides 70 as before
+    job["gpus"] = 448, job["global_batch"] = 2048;
+    CHECK(json(api::estimate(job.dump()))["job"]["layout"] == "equal");
+}
