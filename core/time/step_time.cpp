@@ -249,31 +249,33 @@ class StepCost : TimeSymbols<N> {
     N chunks() const { return number("V", "virtual_stages", "", as_double(p_.virtual_stages)); }
 
     // ---- once per step
-    N of_both(const N& dense, const N& expert) const {
+    N of_both(const Stage& s, const N& dense, const N& expert) const {
+        const bool own = s.dense.held != slow_->dense.held || s.experts.held != slow_->experts.held;
         N sum = 0.0;
-        if (slow_->dense.held > 0) add(sum, n_ * cited(dense));
-        if (slow_->experts.held > 0) add(sum, x_ * cited(expert));
+        if (s.dense.held > 0) add(sum, (own ? number("n_w", "heaviest_layers", "", s.dense.held) : n_) * cited(dense));
+        if (s.experts.held > 0) add(sum, (own ? number("n_v", "heaviest_expert_layers", "", s.experts.held) : x_) * cited(expert));
         return sum;
     }
-    N pass(const char* letter, const char* meaning, N Layer::*work, N Layer::*launches) const {
+    // Of a stage whose traffic is hidden beneath it.
+    N pass(const Stage& s, const char* letter, const char* meaning, N Layer::*work, N Layer::*launches) const {
         using std::max;
         const Layer &d = layers_.dense, &e = layers_.expert;
-        const N sum = of_both(d.*work, e.*work);
-        return seconds(letter, meaning, runs_ahead() ? max(sum, of_both(d.*launches, e.*launches)) : sum);
+        const N sum = of_both(s, d.*work, e.*work);
+        return seconds(letter, meaning, runs_ahead() ? max(sum, of_both(s, d.*launches, e.*launches)) : sum);
     }
 
     void once_per_step(const Stages& stages, const Pace& pace) {
         const N parameters = formula_of<N>(pace.parameters, [&] {
             return named<N>({"P", "most_parameters", ""}, weights_.parameters(stages.at_rest(pace.heaviest)), pace.parameters);
         });
-        N forward = pass("F_s", "stage_forward", &Layer::forward, &Layer::launch_forward),
-          backward = pass("B_s", "stage_backward", &Layer::backward, &Layer::launch_backward);
+        const Stage heaviest = stages.at_rest(pace.heaviest);
+        N forward = pass(heaviest, "F_s", "stage_forward", &Layer::forward, &Layer::launch_forward),
+          backward = pass(heaviest, "B_s", "stage_backward", &Layer::backward, &Layer::launch_backward);
         if (p_.moves_in_passes()) {  // what hides beneath the passes has as long as they take
-            const auto waits = Swap<N>(m_, p_, hw_, timing_).of_stage(*slow_, layers_);
+            const auto waits = Swap<N>(m_, p_, hw_, timing_).of_stage(heaviest, layers_);
             add(forward, waits.forward), add(backward, waits.backward), add(backward, waits.weight);
         }
         const DataTraffic<N> data(p_, hw_, on_);
-        const Stage heaviest = stages.at_rest(pace.heaviest);
         const HeldWeights<N> held{parameters, weights_.expert_parameters(heaviest), weights_.frozen_bytes(heaviest)};
         auto [once, often, but_last] = data.exposed(held, forward, backward);
         const bool gathers = p_.zero == Zero::weights;
@@ -281,7 +283,7 @@ class StepCost : TimeSymbols<N> {
         item(TimeItem::data_traffic) = once;
         item(TimeItem::weight_traffic) = sends_every_micro_batch(p_) ? micro_batches_ * often : N(0.0);
         if (value_of(but_last) > 0) add(item(TimeItem::weight_traffic), (micro_batches_ - 1) * but_last);
-        item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, *slow_).seconds(parameters, data.updated(held), data.sharers());
+        item(TimeItem::optimizer) = Update<N>(m_, p_, hw_, timing_, heaviest).seconds(parameters, data.updated(held), data.sharers());
         item(TimeItem::host_optimizer) = 0.0;
         if (p_.optimizer_offload > 0) item(TimeItem::host_optimizer) = HostUpdate<N>(m_, p_, hw_, timing_).seconds(data.updated(held));
         item(TimeItem::fixed) = on_.of(&Timing::fixed);

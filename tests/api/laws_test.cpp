@@ -104,3 +104,12 @@ TEST_CASE("a pipeline of DeepSpeed evens out layers that its stages do not divid
     job["gpus"] = 448, job["global_batch"] = 2048;
     CHECK(json(api::estimate(job.dump()))["job"]["layout"] == "equal");
 }
+
+TEST_CASE("laws: a faster GPU does not take longer where another stage then sets the pace") {
+    // 20 layers of one stage work as long as 16 and the output layer of the other: gradients hide beneath the first, which holds more
+    const Json job = json(R"({"model": "qwen3-4b", "gpus": 8, "sequence_length": 4096, "global_batch": 64, "optimizer": "sgd",
+        "tensor_parallel": 1, "context_parallel": 1, "pipeline_parallel": 2, "micro_batch": 1, "virtual_stages": 1, "schedule": "1f1b",
+        "layout": "Et*20|t*16L", "recompute": "none", "zero": "optimizer"})");
+    const auto with = [](double peak) { return Json{{"name", "x"}, {"base", "rtx-6000-ada-48gb"}, {"bf16_dense_tflop_per_s", peak}}; };
+    CHECK(step(job, "gpu", with(366.0)) <= step(job, "gpu", with(364.5)));
+}
