@@ -58,8 +58,8 @@ TEST_CASE("estimate: a calibration is said, and so is one that no card can reach
               .ends_with(R"(used.calibration.site {"fixed":0.1,"network":0.5,"pipeline":0.25,"stall":0.002}, )"
                          R"(used.calibration.factor {"factor":0.2})"));
     const Json own = estimate(request);
-    CHECK(said(own["time"]["basis"]) == R"(band.calibrated {"runs":102})");
-    CHECK(said(estimate("{}")["time"]["basis"]) == R"(band.hopper {"runs":102})");
+    CHECK(said(own["time"]["basis"]) == R"(band.calibrated {"runs":120})");
+    CHECK(said(estimate("{}")["time"]["basis"]) == R"(band.hopper {"runs":120})");
     CHECK(tests::brief(own["warnings"]) == "time_factor faster_than_peak 0.2 -> null");
     if (own["warnings"].empty()) return;
     const Json& warning = own["warnings"][0];
