@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "base/sorted.h"
 #include "base/text.h"
@@ -199,7 +200,7 @@ std::vector<Entry> launched_entries(const ShellScript& script, const ShellComman
     std::vector<Entry> all;
     for (Entry& entry : accelerate_documents(script, command)) {
         if (const auto* const type = entry.value.get_ptr<const Json::string_t*>(); type != nullptr && entry.key == "distributed_type")
-            entry.key = "use_" + lower_case(*type), entry.value = true;
+            entry.key = "use_" + lower_case(*type), entry.written = std::exchange(entry.value, true);
         for (const std::string_view section : {"fsdp_config.", "deepspeed_config."})
             if (entry.key.starts_with(section)) entry.key.erase(0, section.size());
         if (is_of_launcher(entry.key)) all.push_back(std::move(entry));

@@ -136,7 +136,8 @@ static bool unwrap_trainer(std::vector<Entry>& entries) {
             entry.key = "model_name_or_path";
         else if (entry.key.starts_with("deepspeed.config"))
             entry.key = "deepspeed";
-        else if (last.starts_with("load_in_") || last == "max_seq_length" || last == "max_length" || last == "torch_dtype")
+        else if (last.starts_with("load_in_") || last == "max_seq_length" || last == "max_length" || last == "torch_dtype" ||
+                 last == "attn_implementation")
             entry.key = last;
     }
     return true;

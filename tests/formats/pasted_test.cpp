@@ -190,3 +190,30 @@ TEST_CASE("torchtune: the names of its own recipes and configurations say what i
     CHECK(some(tune("full_finetune_distributed --config llama3_1/8B_full"), {"model", "trained"}) == R"(model="llama-3.1-8b" trained=?)");
     CHECK(some(tune("full_finetune_distributed --config conf/my_run.yaml"), {"model"}) == "model=?");
 }
+
+TEST_CASE("a Trainer's --config is a file of all arguments, and what it may say is not assumed") {
+    const Json job = first_of_script("torchrun --nproc_per_node=8 train.py --config configs/sft.yaml --per_device_train_batch_size=4\n");
+    CHECK(some(job, {"gpus", "micro_batch", "zero", "recompute", "global_batch"}) ==
+          "gpus=8 micro_batch=4 zero=? recompute=? global_batch=?");
+    CHECK(job["notes"].dump().find("configs/sft.yaml") != std::string::npos);
+    const std::string file =
+        "cat > a.yaml <<EOF\nmodel_name_or_path: Qwen/Qwen2.5-7B\nmax_length: 4096\ngradient_checkpointing: true\nEOF\n";
+    const Json here = first_of_script(file + "torchrun --nproc_per_node=8 train.py --config a.yaml --per_device_train_batch_size=4\n");
+    CHECK(some(here, {"model", "sequence_length", "micro_batch", "recompute"}) ==
+          R"(model="qwen2.5-7b" sequence_length=4096 micro_batch=4 recompute="full")");
+}
+
+TEST_CASE("accelerate's file in a script is told as it is written; Axolotl by torchrun; verl without a launcher") {
+    const Json job = first_of_script(
+        "cat > a.yaml <<EOF\ndistributed_type: FSDP\nfsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\nnum_processes: 8\nEOF\n"
+        "accelerate launch --config_file a.yaml train.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 1\n");
+    for (const Json& key : job["keys"])
+        if (key["key"] == "distributed_type") CHECK(key["value"] == "FSDP");
+    CHECK(some(job, {"zero", "gpus"}) == R"(zero="weights" gpus=8)");
+    CHECK(read_script_of("torchrun --nproc_per_node=8 -m axolotl.cli.train a.yaml --deepspeed zero3.json\n")["format"] == "axolotl");
+    CHECK(some(first_of_script("python -m verl.trainer.sft_trainer data.train_batch_size=256 data.max_length=8192 "
+                               "data.micro_batch_size_per_gpu=1 model.path=Qwen/Qwen3-8B engine.strategy=fsdp2 "
+                               "engine.ulysses_sequence_parallel_size=4 trainer.nnodes=2 "
+                               "trainer.n_gpus_per_node=8\n"),
+               {"gpus"}) == "gpus=16");
+}

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "formats/documents.h"
 #include "formats/read/trainers.h"
 
 namespace fourfold {
@@ -67,6 +68,27 @@ void translate_llama_recipes(Import& in) {
     in.mark_all(
         {"batching_strategy", "dist_checkpoint*", "*dataset*", "save_*", "num_epochs", "run_validation", "low_cpu_fsdp", "use_wandb"},
         Fate::no_number);
+}
+
+// --fsdp_config '{"activation_checkpointing": true}', --deepspeed '{"zero_optimization": …}': the Trainer takes the text of an object in
+// the place of a file, and FSDP's keys with their prefix too (training_args.py, _VALID_DICT_FIELDS and __post_init__).
+void spread_objects(Import& in) {
+    std::vector<Entry> all;
+    for (const Entry& entry : in.entries) {
+        const auto* const text = entry.value.get_ptr<const Json::string_t*>();
+        const bool fsdp = entry.key == "fsdp_config";
+        if (text == nullptr || !text->starts_with('{') || !(fsdp || entry.key == "deepspeed")) continue;
+        std::vector<Entry> inner;
+        add_object(*text, fsdp ? entry.key : "", inner);
+        for (Entry& one : inner) one.line = entry.line;
+        if (fsdp)
+            all.insert(all.end(), inner.begin(), inner.end());
+        else
+            add_deepspeed_file(all, inner);
+    }
+    in.entries.insert(in.entries.end(), all.begin(), all.end());
+    for (Entry& entry : in.entries)
+        if (entry.key.starts_with("fsdp_config.fsdp_")) entry.key.erase(12, 5);
 }
 
 }  // namespace fourfold

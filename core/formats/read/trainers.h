@@ -93,6 +93,8 @@ void train_in_16_bits(Import& import, std::string_view type = "bf16");
 void translate_rlhf(Import& import);
 void translate_llama_recipes(Import& import);
 void translate_old_swift(Import& import);
+// Objects in the place of a file.
+void spread_objects(Import& import);
 // Liger's kernels, all of them or one by one.
 void read_liger(Import& import);
 // Asks for what every training needs.

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "formats/documents.h"
 #include "formats/named_model.h"
 #include "formats/read/jobs.h"
 #include "formats/read/trainers.h"
@@ -25,27 +24,6 @@ int transformers_likeness(const std::vector<Entry>& entries) {
     return count_like(entries, {"model_name_or_path", "model_id_or_path", "per_device_train_batch_size"}) > 0
                ? count_like(entries, {"per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "swift"})
                : 0;
-}
-
-// --fsdp_config '{"activation_checkpointing": true}', --deepspeed '{"zero_optimization": …}': the Trainer takes the text of an object in
-// the place of a file, and FSDP's keys with their prefix too (training_args.py, _VALID_DICT_FIELDS and __post_init__).
-static void spread_objects(Import& in) {
-    std::vector<Entry> all;
-    for (const Entry& entry : in.entries) {
-        const auto* const text = entry.value.get_ptr<const Json::string_t*>();
-        const bool fsdp = entry.key == "fsdp_config";
-        if (text == nullptr || !text->starts_with('{') || !(fsdp || entry.key == "deepspeed")) continue;
-        std::vector<Entry> inner;
-        add_object(*text, fsdp ? entry.key : "", inner);
-        for (Entry& one : inner) one.line = entry.line;
-        if (fsdp)
-            all.insert(all.end(), inner.begin(), inner.end());
-        else
-            add_deepspeed_file(all, inner);
-    }
-    in.entries.insert(in.entries.end(), all.begin(), all.end());
-    for (Entry& entry : in.entries)
-        if (entry.key.starts_with("fsdp_config.fsdp_")) entry.key.erase(12, 5);
 }
 
 static void read_sharding(Import& in) {
@@ -405,6 +383,10 @@ void read_transformers(Import& in) {
     train_as_loaded(in);
     note_quantization(in);
     refuse_spread_layers(in);
+    if (const auto file = in.text("config", ""); file && (file->ends_with(".yaml") || file->ends_with(".yml"))) {  // of all arguments
+        in.entries.push_back({"settings_file", "", *file});
+        leave_to_file(in);
+    }
     ask_rest(in);
 }
 

@@ -162,7 +162,7 @@ void read_verl(Import& in) {
     else if (!rewards)
         in.set("sequence_length", in.whole("data.max_length", "sequence_length"));
     const auto nodes = in.whole("trainer.nnodes", "gpus"), each = in.whole("trainer.n_gpus_per_node", "gpus");
-    if (rewards && each && *each > 0 && *each < 1'000 && !in.hangs("gpus")) {
+    if ((rewards || !in.job.contains("gpus")) && each && *each > 0 && *each < 1'000 && !in.hangs("gpus")) {
         in.job["gpus"] = *each * std::clamp<std::int64_t>(nodes.value_or(1), 1, 100'000);
         if (nodes && *nodes > 1) in.job["gpus_per_node"] = *each;
     }

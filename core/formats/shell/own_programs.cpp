@@ -66,7 +66,8 @@ const FormatReader* own_reader(const ShellScript& script, const ShellCommand& co
 
 const FormatReader* launched_reader(const ShellCommand& command, const std::vector<Entry>& entries) {
     if (!started_with(command, "llamafactory-cli", {"train"}).empty()) return reader_called("llama-factory");
-    if (!started_with(command, "axolotl", {"train"}).empty()) return reader_called("axolotl");
+    if (!started_with(command, "axolotl", {"train"}).empty() || !started_with(command, "-m", {"axolotl.cli.train"}).empty())
+        return reader_called("axolotl");
     const bool composer = !command.words.empty() && command.words[0].text == "composer";
     return composer && count_like(entries, {"device_train_microbatch_size"}) > 0 ? reader_called("llm-foundry") : nullptr;
 }

@@ -85,7 +85,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (DocumentSettings document = document_settings(script, command, reader->id);
         document.reader != nullptr && reader->id != "accelerate") {
         for (Entry& entry : job.in.entries)
-            if (entry.key == "job.config_file") entry.written = std::exchange(entry.value, nullptr);  // the file is here
+            if (entry.key == "job.config_file" || entry.key == "config")
+                entry.written = std::exchange(entry.value, nullptr);  // the file is here
         job.in.entries.insert(job.in.entries.begin(), document.entries.begin(), document.entries.end());
     } else {
         name_file(script, command, rest, reader->id, job.in);
