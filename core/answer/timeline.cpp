@@ -1,6 +1,6 @@
 // Based on
-//   D. Narayanan et al., arXiv 2104.04473, figures 3 and 4: the picture;  S. Yim et al.: Pipette, arXiv 2405.18093: transfers that delay
-//   the receiver;  P. Qi et al., arXiv 2401.10241: B and W apart
+//   D. Narayanan et al., arXiv 2104.04473, figures 3 and 4: the picture;  S. Yim et al.: Pipette, arXiv 2405.18093: transfers on the
+//   critical path;  P. Qi et al., arXiv 2401.10241: B and W apart
 #include "answer/timeline.h"
 
 #include <algorithm>
@@ -137,6 +137,7 @@ static void multiply(OpTimes& times, double factor) {
                        &times.forward_hidden, &times.backward_hidden})
         for (double& seconds : *list) seconds *= factor;
     times.transfer *= factor;
+    times.sending *= factor, times.at_ends *= factor;
 }
 
 // How the picture was cut, or why there is none; nothing where it shows the whole step.

@@ -242,12 +242,16 @@ class KnownMoments {
 struct OpTimes {
     std::vector<double> forward, backward,
         weight;           // index stage*chunks + chunk; `weight` unused unless the schedule splits the backward pass
-    double transfer = 0;  // delays the receiver; does not occupy either stage
+    double transfer = 0;  // of a result to another stage: delays the receiver
     // Of forward and backward: traffic that the work of another micro-batch can hide (empty = none), and how much sooner they are done
     // without it: less where the CPU is slow (empty = as much).
     std::vector<double> forward_traffic, backward_traffic, forward_hidden = {}, backward_hidden = {};
     // Where micro-batches are cut into slices: the seconds of each over their average, which the others are. Empty = not cut.
     std::vector<double> slice_shares = {};
+    // What the sender waits for, too, before it goes on. The ends of the model, which send one way alone, wait so much besides: the step
+    // time counts two sends for every further micro-batch, whichever stage sets the pace.
+    double sending = 0, at_ends = 0;
+    void without_sends() { transfer = sending = at_ends = 0; }
 
     // Seconds of an overlapped pair: F of one piece with B and W of another, of two micro-batches. Their work takes turns on the GPU; the
     // traffic of both, and handing on the results of `hand_overs` of the two, runs beside it. The longer of the two counts. Derived from

@@ -1,5 +1,5 @@
 // Based on
-//   S. Yim et al.: Pipette, arXiv 2405.18093: hand-overs that delay the receiver
+//   S. Yim et al.: Pipette, arXiv 2405.18093: hand-overs on the critical path
 //   DeepSeek-AI: DeepSeek-V3, arXiv 2412.19437, section 3.2.1: pairs of a forward and a backward pass that hide each other's traffic
 #include <algorithm>
 
@@ -53,6 +53,7 @@ class Player {
             played_.end[stage].reserve(s_.ops[stage].size());
         }
         played_.busy.assign(stages_, 0);
+        free_.assign(stages_, 0);
     }
     std::optional<Played> run() {
         std::size_t left = 0;
@@ -105,7 +106,7 @@ class Player {
         if (first == ops.size()) return 0;
         double data = ready(stage, ops[first]);
         if (data == kNever) return 0;
-        const double free = played_.end[stage].empty() ? 0.0 : played_.end[stage].back();
+        const double free = free_[stage];
         if (first + 1 == ops.size() || !ops[first + 1].joined) {
             single(stage, ops[first], std::max(data, free));
             next_[stage] = first + 1;
@@ -126,7 +127,7 @@ class Player {
         const double duration = seconds(stage, op), end = start + duration;
         note(stage, start, end);
         played_.busy[stage] += duration;
-        hand_over(stage, op, end, times_.transfer);
+        hand_over(stage, op, end);
     }
     void joined(std::size_t stage, std::span<const Op> ops, double start) {
         const bool pair = ops.front().kind == OpKind::forward;
@@ -142,17 +143,24 @@ class Player {
             note(stage, from, i + 1 == ops.size() ? end : std::min(end, from + share * seconds(piece_at(stage, ops[i]), ops[i].kind)));
         }
         played_.busy[stage] += together;
-        for (const Op& op : ops) hand_over(stage, op, end, pair ? 0 : times_.transfer);
+        for (const Op& op : ops) hand_over(stage, op, end, pair);
     }
     void note(std::size_t stage, double start, double end) {
         played_.start[stage].push_back(start);
         played_.end[stage].push_back(end);
         played_.makespan = std::max(played_.makespan, end);
     }
-    void hand_over(std::size_t stage, const Op& op, double end, double transfer) {
+    // In a pair, sends run beside the work.
+    void hand_over(std::size_t stage, const Op& op, double end, bool pair = false) {
+        free_[stage] = std::max(free_[stage], end);
+        if (op.kind == OpKind::weight) return;
         const Piece& piece = pieces_[piece_at(stage, op)];
-        if (op.kind == OpKind::forward) forward_[result(piece, op.micro_batch)] = end + (piece.sends_on ? transfer : 0);
-        if (op.kind == OpKind::backward) backward_[result(piece, op.micro_batch)] = end + (piece.sends_back ? transfer : 0);
+        const bool forward = op.kind == OpKind::forward, sends = !pair && (forward ? piece.sends_on : piece.sends_back);
+        (forward ? forward_ : backward_)[result(piece, op.micro_batch)] = end + (sends ? times_.transfer : 0);
+        // an end waits with the pass that it hands on; where chunks take turns, which keep step, with the other one
+        const bool turns = s_.chunks > 1 && s_.route == Route::straight,
+                   waits = turns ? !sends : sends && (forward ? piece.first : piece.last);
+        free_[stage] += (sends ? times_.sending : 0) + (waits ? times_.at_ends : 0);
     }
 
     const Schedule& s_;
@@ -160,6 +168,7 @@ class Player {
     std::size_t stages_, chunks_;
     std::vector<Piece> pieces_;               // stage*chunks + chunk
     std::vector<double> forward_, backward_;  // when the results are where they are needed next; by place and micro-batch
+    std::vector<double> free_;                // when a stage can go on
     std::vector<std::size_t> next_;
     Played played_;
 };

@@ -100,8 +100,12 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
         if (layers.dense.launch_forward > 0) as_launched(times, static_cast<std::size_t>(chunks), whole, layers, each_way);
     }
     if (plan.token_slices > 1) times.slice_shares = stages.slices().shares(model, attention_part(layers, stages.piece(0)));
-    const bool overlaps = plan.overlaps_sends() && row_of(plan.schedule_kind()).turns;
-    if (count > 1) times.transfer = transfer_seconds(model, plan, machine, timing) * (overlaps ? kOverlappedSend.value : 1);
+    if (count == 1) return times;
+    const ScheduleRow& row = row_of(plan.schedule_kind());
+    times.transfer = transfer_seconds(model, plan, machine, timing) * (plan.overlaps_sends() && row.turns ? kOverlappedSend.value : 1);
+    if (pairs) return times;
+    times.sending = times.transfer;
+    if (!row.keeps_all && row.route == Route::straight && (count > 2 || splits || row.turns)) times.at_ends = times.sending;
     return times;
 }
 

@@ -1,7 +1,6 @@
 // Pipelines whose step time has no closed form are played, operation by operation, as far as they repeat themselves. Based on
 //   P. Qi et al., arXiv 2401.10241: zero bubble;  D. Narayanan et al., arXiv 2104.04473: chunks that take turns
 #include <algorithm>
-#include <utility>
 
 #include "base/numbers.h"
 #include "time/op_times.h"
@@ -14,6 +13,20 @@ bool is_played(const Plan& p) {
     return row_of(p.schedule_kind()).played && p.pipeline_parallel > 1 && p.pipeline_parallel <= kMostStagesPlayed;
 }
 
+// Where all forwards are done before any backward pass: each way takes what its longest passes take, on whatever stage.
+static double together_in_phases(const Plan& p, const OpTimes& times) {
+    double sum = 0, forward = 0, backward = 0;
+    const std::size_t last = times.forward.size() - 1;
+    for (std::size_t i = 0; i <= last; ++i) {
+        const double on = times.forward[i] + (i < last ? times.sending : 0), back = times.backward[i] + (i > 0 ? times.sending : 0);
+        sum += on + back;
+        forward = std::max(forward, on), backward = std::max(backward, back);
+    }
+    return sum + number(p.micro_batches() - 1) * (forward + backward);
+}
+
+bool goes_one_way_first(const Plan& p) { return row_of(p.schedule_kind()).keeps_all && p.pipeline_parallel > 1 && p.token_slices == 1; }
+
 // Played up to where it repeats itself; every further micro-batch takes the slowest stage's time.
 PlayedStep played_step(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                        const Stages& stages, const Pace& pace) {
@@ -22,7 +35,12 @@ PlayedStep played_step(const Model& model, const Plan& p, const Machine& machine
     const double m = number(p.micro_batches()), copies = number(p.weight_copies());
     const auto few = static_cast<std::int32_t>(std::min(m, 4 * number(p.pipeline_parallel)));
     OpTimes times = op_times(model, p, machine, timing, layers, stages);
-    const double transfer = std::exchange(times.transfer, 0);
+    const double transfer = times.transfer, with_sends = goes_one_way_first(p) ? together_in_phases(p, times) : 0;
+    times.without_sends();
+    if (with_sends > 0) {
+        const double work = together_in_phases(p, times);
+        return {work, with_sends - work};
+    }
     const Schedule schedule = make_schedule(kind, count, chunks, few);
     const auto played = play(schedule, times);
     if (!played || !row_of(kind).overlaps) return {(played ? played->makespan : pace.sum) + (m - few) * pace.most};
@@ -59,11 +77,8 @@ static double together_in_turns(const Plan& p, const OpTimes& times) {
 }
 
 double uneven_turns(const Model& model, const Plan& p, const Machine& machine, const Timing& timing, const LayerTimes& layers,
-                    const Stages& stages, const Pace& pace) {
-    OpTimes times = op_times(model, p, machine, timing, layers, stages);
-    times.transfer = 0;
-    const double alike = number(p.micro_batches()) * pace.most + (pace.sum - pace.most) / number(p.virtual_stages);
-    const double more = together_in_turns(p, times) - alike;
+                    const Stages& stages, double alike) {
+    const double more = together_in_turns(p, op_times(model, p, machine, timing, layers, stages)) - alike;
     return more > 1e-9 * alike ? more : 0;  // less is rounding
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "time/data_traffic.h"
 #include "time/offload.h"
 #include "time/stage_weights.h"
@@ -206,24 +207,22 @@ class StepCost : TimeSymbols<N> {
         const N p = stages();
         const bool interleaved = row_of(p_.schedule_kind()).turns;
         N together = 0.0;
-        if (is_played(p_))
+        if (played.together > 0)
             together = number("Y_a", "played_stages", "seconds", played.together);
         else if (interleaved)
-            together = in_turns(m * slowest + (all_stages(pace) - slowest) / chunks(), played);
+            together = m * slowest + (all_stages(pace) - slowest) / chunks();
         else if (p_.weight_copies() > 1)
             together = m * slowest + (all_stages(pace) - slowest) / copies_of_weights();
         else if (p_.token_slices > 1)
             together = m * slowest + (all_stages(pace) - slowest) * longest_slice();
         else
             together = all_stages(pace) + (m - 1) * slowest;
+        if (played.uneven > 0) together = together + number("Y_u", "uneven_chunks", "seconds", played.uneven);
         item(TimeItem::bubble) = together - m * slowest;
-        if (is_played(p_) && row_of(p_.schedule_kind()).overlaps) return of_pairs(played);
-        N times = 2 * (p - 1);
-        if (interleaved)
-            times = times + (p_.overlaps_sends() ? 2 * m * chunks() * on_.of(kOverlappedSend) : 2 * m * chunks());
-        else
-            times = times + (p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1));
-        item(TimeItem::pipeline_traffic) = send * times;
+        if (played.together > 0 && (row_of(p_.schedule_kind()).overlaps || goes_one_way_first(p_))) return of_pairs(played);
+        const N further = interleaved ? 2 * m * chunks() : p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1);
+        const N times = 2 * (p - 1) + further;
+        item(TimeItem::pipeline_traffic) = send * (interleaved && p_.overlaps_sends() ? times * on_.of(kOverlappedSend) : times);
     }
     // Overlapped pairs hide traffic of the experts, and that between stages except at the ends of a step (schedule.h).
     void of_pairs(const PlayedStep& played) {
@@ -235,9 +234,6 @@ class StepCost : TimeSymbols<N> {
             item(TimeItem::recomputation) = item(TimeItem::recomputation) - number("Y_r", "played_hidden_again", "seconds", again);
         item(TimeItem::expert_traffic) = again > 0 ? N(0.0) : traffic - hidden;
         item(TimeItem::bubble) = item(TimeItem::bubble) + hidden;
-    }
-    static N in_turns(const N& alike, const PlayedStep& played) {
-        return played.uneven > 0 ? alike + number("Y_u", "uneven_chunks", "seconds", played.uneven) : alike;
     }
     // The copies of the weights that a pipeline of two directions holds: a stage works on a micro-batch of each in turn.
     N copies_of_weights() const { return number("w", "directions", "", as_double(p_.weight_copies())); }
@@ -362,9 +358,11 @@ PipelineWeights pipeline_weights(const Plan& p) {
     if (row_of(p.schedule_kind()).overlaps)  // the pairs hide transfers but those of filling and draining
         return {0, m, chunks, 0, false};
     if (is_played(p)) return {0, m, 1, m - 1, false};
-    if (p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns)
-        return {1 / chunks, m - 1 / chunks, 1, m * chunks * (p.overlaps_sends() ? kOverlappedSend.value : 1), true};
-    return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 ? 0.5 : 1), false};
+    if (p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns) {
+        const double felt = p.overlaps_sends() ? kOverlappedSend.value : 1;
+        return {1 / chunks, m - 1 / chunks, felt, m * chunks * felt, true};
+    }
+    return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 || goes_one_way_first(p) ? 0.5 : 1), false};
 }
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {
     const LayerTimes none;
@@ -380,11 +378,12 @@ StepTime<N> step_time(const Model& model, const Plan& p, const Framework&, const
     const LayerTimes& plain = values_of(layers);
     const Pace pace = pace_of(model, p, hw, k, plain, stages, is_traced);
     PlayedStep played;
-    if (is_played(p)) played = played_step(model, p, hw, k, plain, stages, pace);
+    if (is_played(p) || goes_one_way_first(p)) played = played_step(model, p, hw, k, plain, stages, pace);
     StepTime<N> step = StepCost<N>(model, p, hw, k, layers).run(stages, pace, played);
-    const bool takes_turns = p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns;
-    if (!takes_turns || step.seconds > most) return step;
-    played.uneven = uneven_turns(model, p, hw, k, plain, stages, pace);
+    if (p.pipeline_parallel == 1 || !row_of(p.schedule_kind()).turns || step.seconds > most) return step;
+    const auto item = [&](TimeItem i) { return value_of(step.items[static_cast<std::size_t>(i)]) / p.time_factor; };
+    const double alike = number(p.units()) * pace.most + item(TimeItem::bubble) + item(TimeItem::pipeline_traffic);
+    played.uneven = uneven_turns(model, p, hw, k, plain, stages, alike);
     return played.uneven > 0 ? StepCost<N>(model, p, hw, k, layers).run(stages, pace, played) : std::move(step);
 }
 #ifdef FOURFOLD_TRACED

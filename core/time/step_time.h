@@ -78,18 +78,20 @@ Pace pace_of(const Model& model, const Plan& plan, const Machine& machine, const
 
 // Schedules that have no closed form are played.
 bool is_played(const Plan& plan);
+// All forwards, then all backward passes: each way takes what its longest passes take.
+bool goes_one_way_first(const Plan& plan);
 struct PlayedStep {
     double together = 0;   // seconds of all stages, without transfers
-    double transfers = 0;  // what transfers add; only where pairs hide the rest of them, else 0
+    double transfers = 0;  // what transfers add; 0 where every one does
     double hidden = 0;     // traffic of the stage that sets the pace, all micro-batches, that overlapped pairs hide
     double uneven = 0;     // what uneven_turns() adds to a closed form
 };
 PlayedStep played_step(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
                        const Stages& stages, const Pace& pace);
-// Where chunks take turns: seconds that the stages wait for each other since their chunks do not work equally long. With alike ones the
-// closed form holds, and this is 0; it never takes less.
+// Where chunks take turns: seconds that the stages wait for each other since their chunks do not work equally long. `alike`: what the
+// closed form says, with sends, which holds for alike ones; then this is 0, and it never takes less.
 double uneven_turns(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing, const LayerTimes& layers,
-                    const Stages& stages, const Pace& pace);
+                    const Stages& stages, double alike);
 
 // Seconds to send a micro-batch's tensor from one stage to the next (Pipette), and between two GPUs of one node.
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing);

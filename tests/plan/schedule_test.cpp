@@ -364,7 +364,8 @@ TEST_CASE("interleaving played turn by turn is interleaving played operation by 
         for (auto* list : {&times.forward, &times.backward})
             for (std::int32_t piece = 0; piece < p * v; ++piece) list->push_back(0.1 * static_cast<double>(random.from(1, 30)));
         times.weight.assign(times.forward.size(), 0);
-        times.transfer = 0.1 * static_cast<double>(random.from(0, 5));
+        times.transfer = 0.1 * static_cast<double>(random.from(0, 5)), times.sending = random.coin() ? times.transfer / 4 : times.transfer;
+        times.at_ends = random.coin() ? times.sending : 0;
         CAPTURE(p);
         CAPTURE(v);
         CAPTURE(m);

@@ -123,7 +123,7 @@ TEST_CASE("ends by hand: how often a pipeline's stages and transfers count") {
     c.plan.virtual_stages = 3;  // a third of filling and draining; every border three times
     check_weights(pipeline_weights(c.plan), 1.0 / 3, 4 - 1.0 / 3, 1, 12, true);
     c.plan.overlap_pipeline = true;
-    check_weights(pipeline_weights(c.plan), 1.0 / 3, 4 - 1.0 / 3, 1, 3, true);
+    check_weights(pipeline_weights(c.plan), 1.0 / 3, 4 - 1.0 / 3, 0.25, 3, true);
     c = dense();
     c.plan.schedule = ScheduleKind::zero_bubble_h1;
     check_weights(pipeline_weights(c.plan), 0, 4, 1, 3);

@@ -114,7 +114,7 @@ TEST_CASE("by hand: schedules") {
     CHECK(item(step_of(c, layers), TimeItem::bubble) > first / 3);  // the first and the last chunk work longer: schedule_test.cpp
     CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == near((2 + 2 * 4 * 3) * send));
     c.plan.overlap_pipeline = true;  // a quarter is felt
-    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == near((2 + 2 * 4 * 3 * 0.25) * send));
+    CHECK(item(step_of(c, layers), TimeItem::pipeline_traffic) == near((2 + 2 * 4 * 3) * 0.25 * send));
     c = dense();
     c.plan.gpus = 12, c.plan.pipeline_parallel = 3;  // two layers a stage
     const double stage = 16 + 6e-3;
