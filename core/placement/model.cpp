@@ -205,17 +205,16 @@ PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& l
     };
     const double rate = median_rate(links);
     const StepTime<double> step = at_rate(rate);
-    add_data(job, plan, measured, measured.at(rate).layers, step, shape);
+    const TimedPlan<> timed = measured.at(rate);
+    add_data(job, plan, measured, timed.layers, step, shape);
     const PipelineWeights weights = pipeline_weights(plan);
     shape.sum_hops = weights.sum_transfers, shape.most_hops = weights.most_transfers, shape.closed = weights.closed;
     shape.sum_work = weights.sum_work, shape.most_work = weights.most_work;
     // ---- what no placement changes
     const auto item = [&](TimeItem i) { return step.items[static_cast<std::size_t>(i)]; };
-    if (goes_one_way_first(plan)) {  // how often the longest stage of each way sends
-        const TimedPlan<> timed = measured.at(rate);
-        const double send = transfer_seconds(job.model, plan, timed.machine, timed.timing);
-        shape.most_hops = item(TimeItem::pipeline_traffic) / (2 * send) - number(plan.pipeline_parallel - 1);
-    }
+    if (goes_one_way_first(plan))  // how often the longest stage of each way sends
+        shape.most_hops = item(TimeItem::pipeline_traffic) / (2 * transfer_seconds(job.model, plan, timed.machine, timed.timing)) -
+                          number(plan.pipeline_parallel - 1);
     const double nodes = number(plan.gpus) / number(measured.machine.gpus_per_node);
     const double lag = nodes > 1 ? measured.timing.straggler * std::log2(nodes) : 0;
     shape.times = (1 + lag) * given.time_factor;

@@ -72,6 +72,8 @@ constexpr const char* kPlans[] = {
     R"({"model": "llama-3.1-8b", "gpus": 64, "tensor_parallel": 1, "context_parallel": 1, "pipeline_parallel": 1, "micro_batch": 1})",
     R"({"model": "llama-3.1-8b", "gpus": 64, "tensor_parallel": 1, "context_parallel": 1, "pipeline_parallel": 8, "micro_batch": 1,
         "schedule": "zb-h1"})",
+    R"({"model": "llama-3.1-8b", "gpus": 64, "framework": "pytorch", "tensor_parallel": 2, "context_parallel": 1, "pipeline_parallel": 4,
+        "micro_batch": 1, "schedule": "gpipe"})",
     R"({"model": "llama-3.1-8b", "gpus": 64, "tensor_parallel": 4, "context_parallel": 1, "pipeline_parallel": 4, "micro_batch": 1,
         "virtual_stages": 2})",
     R"({"model": "llama-3.1-8b", "gpus": 64, "tensor_parallel": 4, "context_parallel": 4, "pipeline_parallel": 2, "micro_batch": 1,
