@@ -259,8 +259,7 @@ async function start(): Promise<void> {
     holdSection();
     await boot.wanted;
     const words = speakTo(boot.language);
-    const depth = openingDepth(location);
-    if (depth === 'detail') words.then(fetchAside).catch(() => {});
+    if (openingDepth(location) === 'detail') words.then(fetchAside).catch(() => {});
     const cores = createCores();
     // The example is live before the module is there: its answer was worked out when the page was built.
     const example = await boot.example();
@@ -275,7 +274,7 @@ async function start(): Promise<void> {
     });
     const draw = createDrawing(cores, words, () => store, drawn);
     const { answer, alternatives } = example ?? { answer: null, alternatives: null };
-    const initial: Page = { ...emptyPage(catalog, job), answer, alternatives, language: boot.language, depth };
+    const initial: Page = { ...emptyPage(catalog, job), answer, alternatives, language: boot.language, depth: openingDepth(location) };
     const change = async (language: Language): Promise<void> => {
         await speakTo(language);
         rememberLanguage(language);
