@@ -176,14 +176,12 @@ function drawApp(page: Page, { actions }: Store, { estimates, searches, placing,
 }
 
 // The words for what is wrong with a request, and what stands behind an answer, come when nothing else does, or with the first thing that is
-// wrong, which waits for them; so does every detail, so that nothing moves when they come. Where they cannot be had, what is wrong is named by
-// its id.
-const fetchAside = () => Promise.all([fetchWords('wrong'), fetchBehind()]);
+// wrong, which waits for them. Where they cannot be had, it is named by its id.
 function createAside(again: () => void) {
     let waits = false;
     let done = false;
     const fetch = async (): Promise<void> => {
-        await fetchAside().catch(() => {});
+        await Promise.all([fetchWords('wrong'), fetchBehind()]).catch(() => {});
         done = true;
         if (waits) again();
         waits = false;
@@ -217,7 +215,7 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
         const page = newest;
         if (!page || !speaks) return; // the words are on their way
         newest = null;
-        if ((page.problems.length > 0 || page.depth === 'detail') && aside.isLacking()) return;
+        if (page.problems.length > 0 && aside.isLacking()) return;
         // What was built stays on the screen until the first answer can take its place.
         if (!page.answer && page.problems.length === 0) return;
         document.title = titleOf(page);
@@ -259,7 +257,6 @@ async function start(): Promise<void> {
     holdSection();
     await boot.wanted;
     const words = speakTo(boot.language);
-    if (openingDepth(location) === 'detail') words.then(fetchAside).catch(() => {});
     const cores = createCores();
     // The example is live before the module is there: its answer was worked out when the page was built.
     const example = await boot.example();
