@@ -3,21 +3,13 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "formats/documents.h"
 
 namespace fourfold {
 
 static constexpr std::size_t kMostCalls = 10;
 
 std::vector<Entry> told_accelerate(const PythonTokens& tokens, const PythonArguments& reader) {
-    constexpr std::pair<std::string_view, std::string_view> kFsdp[] = {{"sharding_strategy", "fsdp_sharding_strategy"},
-                                                                       {"reshard_after_forward", "fsdp_reshard_after_forward"},
-                                                                       {"fsdp_version", "fsdp_version"},
-                                                                       {"cpu_offload", "fsdp_offload_params"},
-                                                                       {"activation_checkpointing", "fsdp_activation_checkpointing"}},
-                                                            kDeepSpeed[] = {{"zero_stage", "zero_stage"},
-                                                                            {"hf_ds_config", "deepspeed_config_file"},
-                                                                            {"offload_optimizer_device", "offload_optimizer_device"},
-                                                                            {"offload_param_device", "offload_param_device"}};
     std::vector<Entry> all;
     for (std::size_t i = 0; i < tokens.size() && all.size() < kMostCalls; ++i) {
         const bool fsdp = calls_at(tokens, i, "FullyShardedDataParallelPlugin");
@@ -26,12 +18,10 @@ std::vector<Entry> told_accelerate(const PythonTokens& tokens, const PythonArgum
         std::vector<Entry> told;
         reader.arguments(i + 1, told);
         for (Entry& one : told) {
-            const auto rename = [&](const auto& rows) {
-                for (const auto& [key, name] : rows)
-                    if (one.key == key) return one.key = name, true;
-                return false;
-            };
-            if (!(fsdp ? rename(kFsdp) : rename(kDeepSpeed))) continue;
+            if (one.key == "cpu_offload") one.key = "offload_params";
+            if (one.key == "hf_ds_config") one.key = "deepspeed_config_file";
+            if (fsdp && !one.key.starts_with("fsdp_")) one.key.insert(0, "fsdp_");
+            if (!is_of_launcher(one.key)) continue;
             if (one.open.size() == 1 && one.key == "fsdp_sharding_strategy")  // ShardingStrategy.FULL_SHARD
                 one.value = last_part(one.open[0]), one.open.clear();
             if (one.open.size() == 1 && one.key == "fsdp_offload_params" && one.open[0].starts_with("CPUOffload("))

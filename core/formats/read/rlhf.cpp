@@ -9,33 +9,26 @@
 
 namespace fourfold {
 
-// Its word, and the Trainer's.
-using RlhfName = std::pair<std::string_view, std::string_view>;
-static void rename_rlhf(Entry& entry, std::span<const RlhfName> rows) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const RlhfName& one) { return entry.key == one.first; });
-    if (row != rows.end()) entry.key = row->second;
-}
-
 // OpenRLHF 0.10 has its arguments in sections. What it takes unsaid is bf16, as before.
 static void leave_sections(Import& in) {
-    constexpr RlhfName kRlhfRows[] = {{"model.model_name_or_path", "pretrain"},
-                                      {"actor.model_name_or_path", "pretrain"},
-                                      {"data.max_len", "max_len"},
-                                      {"train.micro_batch_size", "micro_train_batch_size"},
-                                      {"train.batch_size", "train_batch_size"},
-                                      {"train.max_epochs", "max_epochs"},
-                                      {"model.gradient_checkpointing_enable", "gradient_checkpointing"},
-                                      {"actor.gradient_checkpointing_enable", "gradient_checkpointing"},
-                                      {"actor.num_nodes", "actor_num_nodes"},
-                                      {"actor.num_gpus_per_node", "actor_num_gpus_per_node"},
-                                      {"ds.lora.rank", "lora_rank"},
-                                      {"ds.lora.alpha", "lora_alpha"},
-                                      {"ds.lora.dropout", "lora_dropout"},
-                                      {"ds.lora.target_modules", "target_modules"},
-                                      {"ds.tensor_parallel_size", "ds_tensor_parallel_size"}};
+    constexpr WordRow kRlhfRows[] = {{"model.model_name_or_path", "pretrain"},
+                                     {"actor.model_name_or_path", "pretrain"},
+                                     {"data.max_len", "max_len"},
+                                     {"train.micro_batch_size", "micro_train_batch_size"},
+                                     {"train.batch_size", "train_batch_size"},
+                                     {"train.max_epochs", "max_epochs"},
+                                     {"model.gradient_checkpointing_enable", "gradient_checkpointing"},
+                                     {"actor.gradient_checkpointing_enable", "gradient_checkpointing"},
+                                     {"actor.num_nodes", "actor_num_nodes"},
+                                     {"actor.num_gpus_per_node", "actor_num_gpus_per_node"},
+                                     {"ds.lora.rank", "lora_rank"},
+                                     {"ds.lora.alpha", "lora_alpha"},
+                                     {"ds.lora.dropout", "lora_dropout"},
+                                     {"ds.lora.target_modules", "target_modules"},
+                                     {"ds.tensor_parallel_size", "ds_tensor_parallel_size"}};
     bool sections = false;
     for (Entry& entry : in.entries) {
-        rename_rlhf(entry, kRlhfRows);
+        rename_entry(entry, kRlhfRows);
         sections = sections || entry.key.starts_with("ds.");
         if (entry.key == "ds.param_dtype") in.become(entry, entry.value == "fp16" ? "fp16" : "bf16", true);
         if (entry.key.starts_with("ds.")) entry.key.erase(0, 3);
@@ -80,21 +73,21 @@ static void translate_actor(Import& in) {
 // OpenRLHF 0.8, cli/train_sft.py, in the Trainer's words; its other programs train with more than one model.
 void translate_rlhf(Import& in) {
     leave_sections(in);
-    constexpr RlhfName kRlhfRows[] = {{"pretrain", "model_name_or_path"},
-                                      {"micro_train_batch_size", "micro_batch_size"},
-                                      {"train_batch_size", "batch_size"},
-                                      {"max_len", "max_length"},
-                                      {"flash_attn", "use_flash_attn"},
-                                      {"ds_tensor_parallel_size", "tensor_parallel_size"},
-                                      {"ring_attn_size", "sequence_parallel_size"},
-                                      {"train_batch_size_per_device", "micro_batch_size"},
-                                      {"prompt_max_length", "prompt_max_len"},
-                                      {"generate_max_length", "generate_max_len"}};
+    constexpr WordRow kRlhfRows[] = {{"pretrain", "model_name_or_path"},
+                                     {"micro_train_batch_size", "micro_batch_size"},
+                                     {"train_batch_size", "batch_size"},
+                                     {"max_len", "max_length"},
+                                     {"flash_attn", "use_flash_attn"},
+                                     {"ds_tensor_parallel_size", "tensor_parallel_size"},
+                                     {"ring_attn_size", "sequence_parallel_size"},
+                                     {"train_batch_size_per_device", "micro_batch_size"},
+                                     {"prompt_max_length", "prompt_max_len"},
+                                     {"generate_max_length", "generate_max_len"}};
     const bool oat = in.has("train_batch_size_per_device");
     if (oat && in.on("collocate", "gpus"))  // else some of them only answer
         if (const auto gpus = in.whole({"gpus", "total_gpus"}, "gpus"); gpus && *gpus > 0 && *gpus < 1'000'000) in.job["gpus"] = *gpus;
     for (Entry& entry : in.entries) {
-        rename_rlhf(entry, kRlhfRows);
+        rename_entry(entry, kRlhfRows);
         if (entry.key == "lora_rank" && entry.value == "0") entry.fate = Fate::no_number, entry.key = "lora_alpha";
     }
     in.mark_all({"apply_chat_template", "input_key", "output_key", "chosen_key", "rejected_key", "max_epochs", "max_samples",

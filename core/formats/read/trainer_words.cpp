@@ -10,22 +10,20 @@
 
 namespace fourfold {
 
-// Another program's word, and the Trainer's.
-using Renamed = std::pair<std::string_view, std::string_view>;
-static void rename(Entry& entry, std::span<const Renamed> rows) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Renamed& one) { return entry.key == one.first; });
+void rename_entry(Entry& entry, std::span<const WordRow> rows) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const WordRow& one) { return entry.key == one.first; });
     if (row != rows.end()) entry.key = row->second;
 }
 
 // ms-swift 2, utils/argument.py, in the words of 3: LoRA on queries, keys and values unless it is told.
 void translate_old_swift(Import& in) {
-    constexpr Renamed kRows[] = {{"sft_type", "train_type"},
+    constexpr WordRow kRows[] = {{"sft_type", "train_type"},
                                  {"batch_size", "per_device_train_batch_size"},
                                  {"lora_dropout_p", "lora_dropout"},
                                  {"quantization_bit", "quant_bits"},
                                  {"lora_target_modules", "target_modules"}};
     for (Entry& entry : in.entries) {
-        rename(entry, kRows);
+        rename_entry(entry, kRows);
         if (entry.key == "target_modules" && entry.value == "ALL") entry.value = "all-linear";
         if (entry.key == "target_modules" && entry.value == "DEFAULT") entry.value = Json{"q_proj", "k_proj", "v_proj"};
         if (entry.key == "dtype" && (entry.value == "bf16" || entry.value == "fp16"))
@@ -42,10 +40,10 @@ void translate_old_swift(Import& in) {
 
 // Meta's llama-recipes 0.0.5, configs/training.py, fsdp.py and peft.py, in the Trainer's words.
 void translate_llama_recipes(Import& in) {
-    constexpr Renamed kRows[] = {{"batch_size_training", "per_device_train_batch_size"},
+    constexpr WordRow kRows[] = {{"batch_size_training", "per_device_train_batch_size"},
                                  {"fsdp_config.fsdp_activation_checkpointing", "fsdp_activation_checkpointing"},
                                  {"use_fp16", "fp16"}};
-    for (Entry& entry : in.entries) rename(entry, kRows);
+    for (Entry& entry : in.entries) rename_entry(entry, kRows);
     const auto unsaid = [&](std::string_view key, Json value) {
         if (in.last(key) == nullptr) in.entries.push_back({std::string(key), "", std::move(value)});
     };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "formats/entries.h"
 #include "model/model.h"
@@ -93,6 +94,9 @@ void train_in_16_bits(Import& import, std::string_view type = "bf16");
 void translate_rlhf(Import& import);
 void translate_llama_recipes(Import& import);
 void translate_old_swift(Import& import);
+// Another program's word, and the Trainer's.
+using WordRow = std::pair<std::string_view, std::string_view>;
+void rename_entry(Entry& entry, std::span<const WordRow> rows);
 // Objects in the place of a file.
 void spread_objects(Import& import);
 // Liger's kernels, all of them or one by one.
