@@ -29,6 +29,8 @@ Savings::Savings(const SearchSpace& space, const Plan& base, Scorer& scorer, con
       operations_(recomputes_ && may_recompute_operations(space.model, base)),
       narrows_(may_narrow(space)),
       swaps_(may_swap(space)),
+      balances_((space.plan.open & open_layout) != 0 && !has_uneven_ends(space.plan) && row_of(base.framework).any_layout &&
+                (space.exploration.left_out & without_uneven_layers) == 0),
       is_selective_(!recomputes_ && base.recompute == Recompute::selective),
       waits_on_host_(base.activation_offload > 0),
       shortens_transfers_(recomputes_ && waits_on_host_),
@@ -100,13 +102,15 @@ void Savings::consider_what_saves(Ways& ways, Plan plan, const PipelineForm& for
 
 // ---- layers moved
 bool Savings::may_move(const PipelineForm& form) const {
-    return form.split == LayerSplit::balanced && form.virtual_stages == 1 && row_of(form.schedule).route == Route::straight &&
-           space_.method != Method::fujii2024;
+    return (form.split == LayerSplit::balanced || (form.split == LayerSplit::equal && balances_)) && form.virtual_stages == 1 &&
+           row_of(form.schedule).route == Route::straight && space_.method != Method::fujii2024;
 }
 
 // Layers moved where memory wants it so; null where they may not be, or cannot.
 LayoutPointer Savings::moved_layout(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
     if (!may_move(form)) return nullptr;
+    // from the equal split where it is the balanced one, too
+    if (form.split == LayerSplit::equal && balanced_layout(space_.model, plan, times)) return nullptr;
     const auto fits = [&, most = scorer_.most_allocated(plan)](double bytes) { return scorer_.may_hold(plan, bytes, most); };
     return layout_that_fits(space_.model, plan, scorer_.framework(), times, fits, scorer_.moments());
 }

@@ -42,7 +42,8 @@ class Savings {
     bool chooses_modules() const { return is_selective_ && modules_.size() > 1; }
     // Whether nothing that a candidate of this form may take to fit makes it faster than it is without.
     bool only_slow(const PipelineForm& form) const {
-        return !may_move(form) && !narrows_ && !is_selective_ && !counts_layers_ && !shortens_transfers_;
+        return (form.split == LayerSplit::equal || !may_move(form)) && !narrows_ && !is_selective_ && !counts_layers_ &&
+               !shortens_transfers_;
     }
     // Those worth a try: recomputing attention saves what its scores take; without them it saves hardly anything.
     ModuleSets modules_to_try() const;
@@ -73,7 +74,9 @@ class Savings {
     const SearchSpace& space_;
     Scorer& scorer_;
     const Limit& limit_;
-    const bool recomputes_, parts_, operations_, narrows_, swaps_, is_selective_;  // the last: selective recomputation is set
+    const bool recomputes_, parts_, operations_, narrows_, swaps_;
+    const bool balances_;                            // layers need not be shared out equally
+    const bool is_selective_;                        // selective recomputation is set
     const bool waits_on_host_, shortens_transfers_;  // what is computed again need not wait on the host, where that is set
     const ModuleSets modules_;
     const bool counts_layers_;  // of a block that is set; how many layers is open
