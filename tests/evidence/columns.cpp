@@ -67,6 +67,16 @@ void add_names(Json& table, const AnsweredRow& one) {
     columns["precision"].push_back(index_in(table["precisions"], a.precision));
 }
 
+// Values that stand several times one after the other: each value, and how many times.
+Json repeated(const Json& values) {
+    Json runs = Json::array();
+    for (const Json& value : values) {
+        if (runs.empty() || runs[runs.size() - 2] != value) runs.push_back(value), runs.push_back(0);
+        runs.back() = runs.back().get<int>() + 1;
+    }
+    return runs;
+}
+
 }  // namespace
 
 Json columns_of(const std::vector<AnsweredRow>& rows) {
@@ -91,6 +101,7 @@ Json columns_of(const std::vector<AnsweredRow>& rows) {
         columns["out_of_memory"].push_back(one.row->outcome == "oom" ? 1 : 0);
         columns["verdict"].push_back(judges_fit(one) ? Json(index_of(kVerdicts, a.verdict)) : Json(-1));
     }
+    for (auto& [name, column] : table["columns"].items()) column = repeated(column);
     return table;
 }
 

@@ -1,4 +1,5 @@
-// Every measured run beside its estimate, an array for each column: runs.json, in which the page looks for the runs nearest to a job.
+// Every measured run beside its estimate, column by column, each value with how many times it follows itself: runs.json, in which the page
+// looks for the runs nearest to a job.
 #pragma once
 #include <vector>
 

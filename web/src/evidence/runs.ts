@@ -39,16 +39,21 @@ interface Table {
     standings: Standing[];
     verdicts: Estimate['class'][];
     slow_network: number;
-    columns: { [name: string]: number[] };
+    columns: { [name: string]: number[] }; // value, how many times, value, …
 }
 const table = data as unknown as Table;
+const spread = (column: readonly number[]): number[] =>
+    column.flatMap((value, at) => (at % 2 === 0 ? new Array<number>(column[at + 1] ?? 0).fill(value) : []));
+const columns: Readonly<Record<string, number[]>> = Object.fromEntries(
+    Object.entries(table.columns).map(([name, column]) => [name, spread(column)]),
+);
 export const leftOut = table.slow_network;
 
 const isEightBit = (precision: string): boolean => precision.startsWith('fp8');
 const pair = (measured = 0, estimated = 0): [number, number] | null => (measured > 0 ? [measured, estimated] : null);
 
 function runAt(index: number, catalog: Catalog): Run {
-    const at = (name: string): number => table.columns[name]?.[index] ?? 0;
+    const at = (name: string): number => columns[name]?.[index] ?? 0;
     const of = <Type>(list: readonly Type[], name: string): Type => list[at(name)] as Type;
     const model = of(table.models, 'model');
     const gpu = catalog.gpus.find(({ id }) => id === of(table.gpus, 'gpu'));
@@ -73,7 +78,7 @@ function runAt(index: number, catalog: Catalog): Run {
         outcome: said ? { ran: at('out_of_memory') === 0, said } : null,
     };
 }
-export const runsOf = (catalog: Catalog): Run[] => (table.columns.gpus ?? []).map((_, index) => runAt(index, catalog));
+export const runsOf = (catalog: Catalog): Run[] => (columns.gpus ?? []).map((_, index) => runAt(index, catalog));
 
 // The plan shown, as the runs are told.
 export function alikeOf({ model, job }: Estimate, catalog: Catalog): Alike {
