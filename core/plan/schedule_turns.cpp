@@ -38,7 +38,7 @@ PlayedTurns play_turns(const ScheduleShape& s, const OpTimes& times) {
         double passed_on = 0;  // by the stage before, in an earlier turn
         for (std::int32_t i = 0; i <= last; ++i) {
             double now = free[at(i)];
-            const double* const forward = times.forward.data() + i * s.chunks;
+            const double* const forward = &times.forward[at(i * s.chunks)];
             const double on_before = on[at(i)];
             if (const std::int32_t k = turn - i; k >= 0 && k < all) {
                 const std::int32_t c = order.chunk[at(k)];

@@ -6,6 +6,7 @@
 #include "formats/keys.h"
 #include "formats/named_model.h"
 #include "formats/read/jobs.h"
+#include "formats/read/trainers.h"
 #include "formats/readers.h"
 #include "model/model.h"
 
@@ -90,13 +91,6 @@ void read_rest(Import& in) {
     else if (engine != "1f1b" && staged)
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "pp_engine: " + engine.substr(0, 40)));
     in.job["framework"] = "nanotron";
-}
-
-std::optional<std::int64_t> answered_words(const Import& in) {
-    const auto answer = in.answers.find("vocab_size");
-    if (answer == in.answers.end() || answer->second.empty() || answer->second.size() > 8) return std::nullopt;
-    const bool number = answer->second.find_first_not_of("0123456789") == std::string::npos;
-    return number ? std::optional(std::stoll(answer->second)) : std::nullopt;
 }
 
 // Experts in every layer: LlaMoE's names (examples/moe) and Qwen2's moe_config. False: a shared one, or some layers alone.

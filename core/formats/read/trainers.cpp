@@ -11,6 +11,13 @@ namespace fourfold {
 
 static constexpr std::int64_t kLargestCount = 1'048'576;
 
+std::optional<std::int64_t> answered_words(const Import& in) {
+    const auto answer = in.answers.find("vocab_size");
+    if (answer == in.answers.end() || answer->second.empty() || answer->second.size() > 8) return std::nullopt;
+    const bool number = answer->second.find_first_not_of("0123456789") == std::string::npos;
+    return number ? std::optional(std::stoll(answer->second)) : std::nullopt;
+}
+
 bool says_any(const Import& in, std::initializer_list<std::string_view> patterns) {
     return std::any_of(in.entries.begin(), in.entries.end(), [&](const Entry& entry) {
         const bool empty = entry.value.is_null() || entry.value == Json("") || entry.value == Json(false) || entry.value == Json::array();

@@ -22,6 +22,9 @@ void read_copies_batch(Import& import, const BatchKeys& keys);
 // another number is refused (DeepSpeed, runtime/config.py, _batch_assertion; gpt-neox, neox_args.py, calculate_derived).
 void read_world(Import& import, const BatchKeys& keys, std::initializer_list<std::string_view> degrees);
 
+// The words of a tokenizer that no text names, where the reader answered how many.
+std::optional<std::int64_t> answered_words(const Import& in);
+
 // Whether some setting whose key matches one of the patterns has a value.
 bool says_any(const Import& import, std::initializer_list<std::string_view> patterns);
 

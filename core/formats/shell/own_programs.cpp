@@ -142,7 +142,8 @@ static void add_environment(const ShellScript& script, const ShellCommand& comma
         for (const std::string_view prefix : {"ACCELERATE_", "DEEPSPEED_"})
             if (key.starts_with(prefix)) key.erase(0, prefix.size());
         const bool own = key != name || name.starts_with("FSDP_");
-        key = lower_case(key == "CONFIG_FILE" ? "DEEPSPEED_" + key : key);
+        if (key == "CONFIG_FILE") key.insert(0, "DEEPSPEED_");
+        key = lower_case(key);
         if (own && is_of_launcher(key)) in.entries.insert(in.entries.begin(), {key, name, word.text, word.line, open_names(word.text)});
     }
 }

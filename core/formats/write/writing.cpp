@@ -89,8 +89,7 @@ Job in_megatrons_order(const Job& asked) {
     Job job = asked;
     Plan& p = job.plan;
     const ScheduleKind order = row_of(kUsualSchedule).with_chunks.value_or(kUsualSchedule);
-    if (p.virtual_stages == 1 || row_of(order).takes(p.pipeline_parallel, p.micro_batches(), p.group_of_micro_batches()))
-        return job;
+    if (p.virtual_stages == 1 || row_of(order).takes(p.pipeline_parallel, p.micro_batches(), p.group_of_micro_batches())) return job;
     p.virtual_stages = 1;
     if (std::exchange(p.layout, nullptr)) p.split = Split::weights;
     return job;
