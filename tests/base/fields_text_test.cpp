@@ -140,8 +140,8 @@ TEST_CASE("a plan is written with exactly the fields of the contract, and read b
         "measured_intra_gb_s": 0.0, "measured_inter_gb_s": 0.0, "measured_inter_latency_s": 0.0, "time_runs": 0,
         "memory_factor": 1.0, "memory_extra": 0.0, "memory_runs": 0,
         "tensor_overlap": false, "overlap_gradients": true, "overlap_parameters": true, "overlap_pipeline": false, "fused_norms": true, "hidden_dropout": false, "attention_dropout": false})"));
-    const Json other =
-        json(R"({"gpus": 96, "gpus_per_node": 4, "sequence_length": 4096, "document_length": 640, "global_batch": 48, "tensor_parallel": 2, "tensor_columns": 4,
+    const Json other = json(
+        R"({"gpus": 96, "gpus_per_node": 4, "sequence_length": 4096, "document_length": 640, "global_batch": 48, "tensor_parallel": 2, "tensor_columns": 4,
         "context_parallel": 3, "pipeline_parallel": 5, "micro_batch": 7, "virtual_stages": 11, "virtual_stage_group": 6, "schedule": "zb-v", "layout": "front",
         "first_stage_layers": 13, "last_stage_layers": 17, "count_embedding_as_layer": true, "count_loss_as_layer": true, "zero": "weights",
         "shard_replicas": 2, "recompute": "selective", "recompute_modules": "layernorm,mla_up_proj", "recompute_layers": 3,
