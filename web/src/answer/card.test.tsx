@@ -1,3 +1,4 @@
+import { render } from 'preact';
 import { expect, test, vi } from 'vitest';
 import { format } from '../format/format';
 import { answeredOf } from '../shared/test-data';
@@ -46,6 +47,18 @@ test('Escape closes it, wherever the focus is, but in a field or a dialog', () =
     expect(act.open).not.toHaveBeenCalled();
     press(document.body, 'Escape');
     expect(act.open.mock.calls).toEqual([[null]]);
+});
+
+test('a key that follows at once is heard, before anything is drawn', () => {
+    if (!activations) throw new Error('no activations');
+    const act = spies();
+    const place = document.createElement('div');
+    document.body.append(place);
+    render(<Card group={activations} open={{ group: 'activations', item: '' }} act={act} toAssumptions={() => {}} />, place);
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    expect(act.open.mock.calls).toEqual([[null]]);
+    render(null, place);
+    place.remove();
 });
 
 test('closed, it gives the focus back to what opened it: a part of the bar, a row of the table', () => {

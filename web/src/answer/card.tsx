@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Explained, Item } from '../core/api';
 import type { ShownGroup } from '../core/types';
 import { format } from '../format/format';
@@ -64,9 +64,9 @@ function shut(card: Element | null, { id }: ShownGroup, { open }: Actions): void
     (row ?? document.querySelector<SVGElement>(`.bar .${id}`))?.focus();
 }
 
-// Wherever the focus is on the page, unless it is where Escape means something else.
+// Wherever the focus is on the page, unless it is where Escape means something else. From the moment that it can be seen.
 function useEscape(then: () => void): void {
-    useEffect(() => {
+    useLayoutEffect(() => {
         const onKeyDown = ({ key, target }: KeyboardEvent): void => {
             if (key === 'Escape' && !(target instanceof Element && target.closest('dialog, input, select, textarea'))) then();
         };
