@@ -219,15 +219,16 @@ static std::size_t behind_environment(const std::vector<Token>& tokens, std::siz
 
 // "opt = parser.parse_args()", "opt, rest = parser.parse_known_args()": what is told is called "args" everywhere; and what the command
 // tells counts before the default of "parser.add_argument(...)".
-static void name_arguments(std::vector<Token>& tokens, const NamesSet& set) {
+static void name_arguments(std::vector<Token>& tokens, NamesSet set) {
     std::string given;
     for (std::size_t at = 2; at < tokens.size(); ++at) {
         const std::string called = tokens[at].kind == Token::name ? last_part(tokens[at].value) : "";
         if (called == "add_argument" && has_sign_at(tokens, at + 1, "(")) {
             const PythonArgument one = python_argument(tokens, at + 1);
+            const std::int64_t line = tokens[at].line;
+            at = one.end;  // what stands inside was looked through
             const auto told = set.find("args." + one.key);
             if (told == set.end() || one.end >= tokens.size()) continue;
-            const std::int64_t line = tokens[at].line;
             const bool number = python_number(told->second).is_number(), on = told->second == "True";
             tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(one.end), {{Token::sign, ",", line, 0},
                                                                                   {Token::name, "default", line, 0},
@@ -236,6 +237,7 @@ static void name_arguments(std::vector<Token>& tokens, const NamesSet& set) {
                                                                                    : on   ? Token::name
                                                                                           : Token::text,
                                                                                    told->second, line, 0}});
+            set.erase(told);  // nobody adds an argument twice
         } else if ((called == "parse_args" || called == "parse_known_args") && has_sign_at(tokens, at - 1, "=")) {
             const std::size_t first = at > 3 && has_sign_at(tokens, at - 3, ",") ? at - 4 : at - 2;
             if (tokens[first].kind == Token::name) given = tokens[first].value + ".";
