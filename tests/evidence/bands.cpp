@@ -9,7 +9,7 @@ namespace fourfold::tests {
 
 namespace {
 
-constexpr double kInside = 0.9, kTail = (1 - kInside) / 2;
+constexpr double kInside = 0.9, kTail = (1 - kInside) / 2, kMostInside = 0.95;
 constexpr double kMostOfFamily = 10;
 
 struct Run {
@@ -70,7 +70,10 @@ int untrue_bands(const std::vector<AnsweredRow>& rows) {
     }
     std::printf("\n%-28s %5s %5s %9s %12s %12s %7s %7s\n", "band", "runs", "told", "families", "told", "asked", "inside", "by ten");
     int count = 0;
+    double all = 0, inside = 0;
     for (const auto& [name, basis] : bases) {
+        all += static_cast<double>(basis.runs.size());
+        inside += weight_inside(basis, each_the_same) * static_cast<double>(basis.runs.size());
         const auto end = [&basis = basis](double share, auto&& outer) {
             return outer(quantile(basis, each_the_same, share), quantile(basis, at_most_ten, share));
         };
@@ -82,7 +85,8 @@ int untrue_bands(const std::vector<AnsweredRow>& rows) {
                     weight_inside(basis, each_the_same), weight_inside(basis, at_most_ten), good ? "" : "  missed");
         count += good ? 0 : 1;
     }
-    return count;
+    std::printf("in their bands: %.3f of %d runs%s\n", inside / all, static_cast<int>(all), inside > kMostInside * all ? "  missed" : "");
+    return count + (inside > kMostInside * all ? 1 : 0);
 }
 
 }  // namespace fourfold::tests
