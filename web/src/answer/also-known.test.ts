@@ -16,7 +16,8 @@ test('the core is asked with what was typed, and its models have a title', async
         vague: false,
         models: found.models,
     });
-    expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }]]);
+    await alsoKnown('instruct gemma 2b');
+    expect(asked.mock.calls).toEqual([[{ words: 'gemma 2b' }], [{ words: 'gemma 2b' }]]);
 });
 
 test('where a number only begins a longer one, no model is called so', async () => {

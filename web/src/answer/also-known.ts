@@ -3,7 +3,7 @@ import type { FoundModel } from '../core/api';
 import { findModels } from '../formats/reader';
 import { type Job, withConfig } from '../state/state';
 import { fetchWords, listed, say, sentences, tell } from '../words/words';
-import { isWhole, search, wordsOf } from './model-search';
+import { isWhole, search, withoutUsual, wordsOf } from './model-search';
 
 export interface AlsoKnown {
     title: string; // of the models, or what is to be said where there are none; '': nothing
@@ -30,7 +30,7 @@ function isSizeAlone({ label }: FoundModel, words: string[]): boolean {
 export async function alsoKnown(typed: string): Promise<AlsoKnown> {
     const text = typed.normalize('NFKC');
     const isTuned = text.search(ADAPTERS) >= 0;
-    const words = (isTuned ? text.replace(ADAPTERS, ' ').replace(AROUND, ' ') : text).trim();
+    const words = withoutUsual((isTuned ? text.replace(ADAPTERS, ' ').replace(AROUND, ' ') : text).trim());
     const [answer] = await Promise.all([words ? findModels({ words }) : null, fetchWords('formats', 'names')]);
     const found = answer?.ok ? answer.models : [];
     const models = isTuned ? [...new Set([...search(found, words), ...found])] : found; // in the order of the page's own

@@ -30,6 +30,24 @@ test.each([
     expect(ids(typed).sort()).toEqual(expected);
 });
 
+test.each([
+    ['instruct llama 8b', 'llama 8b'],
+    ['llama 8b inst', 'llama 8b'],
+    ['Llama-3.1-8B-Instruct', 'llama 3.1 8b'],
+    ['Llama-3.3-70B', 'Llama-3.3-70B-Instruct'],
+    ['qwen2.5 7b chat', 'qwen2.5 7b'],
+    ['gemma-3-27b-it', 'gemma 3 27b'],
+    ['mistral 7b base hf', 'mistral 7b'],
+])('words that say how a model was tuned hinder nothing: %s is %s', (typed, bare) => {
+    expect(ids(typed)).toEqual(ids(bare));
+    expect(ids(typed)).not.toEqual([]);
+});
+
+test('such a word alone is searched for', () => {
+    expect(ids('instruct')).toContain('llama-3.3-70b');
+    expect(ids('instruct')).not.toContain('gpt-oss-20b');
+});
+
 test('a size is a size, not the end of another one', () => {
     expect(ids('7b')).not.toContain('gemma-2-27b');
     expect(ids('7b')).toContain('llama-2-7b');

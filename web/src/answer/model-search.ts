@@ -5,6 +5,10 @@ const BETWEEN = /[\s\-_/,;:()]+/;
 
 export const wordsOf = (text: string): string[] => text.normalize('NFKC').toLowerCase().split(BETWEEN).filter(Boolean);
 
+// What many repositories' names end with: it tells no model from another. "inst" is still typed. Alone it is searched for.
+const USUAL = /(^|[\s_-])(inst(r(uct?)?)?|chat|base|hf|[ip]t)(?=[\s_-]|$)/gi;
+export const withoutUsual = (text: string): string => text.replace(USUAL, '').trim() || text;
+
 const NONE = ' -'; // in no name
 
 // A number counts where a word begins, or behind an x or the word typed before it: "7b" is in "8x7b", not in "27b", and "3" in "qwen3" of
@@ -31,7 +35,8 @@ const called = ({ id, label, repository }: Named, words: string[], whole: boolea
     return words.every((word, i) => has(names, word, words[i - 1] ?? NONE, whole || i + 1 < words.length));
 };
 
-export const isWhole = (model: Named | undefined, typed: string): boolean => model !== undefined && called(model, wordsOf(typed), true);
+export const isWhole = (model: Named | undefined, typed: string): boolean =>
+    model !== undefined && called(model, wordsOf(withoutUsual(typed)), true);
 
 // "llama" of "Llama 3.1 70B".
 const familyOf = ({ label }: Named): string => label.replace(/[\s-]*\d.*/, '').toLowerCase();
@@ -50,7 +55,7 @@ const named = ({ label }: Named, words: string[]): number => {
 
 // Who names no version of a family means its newest one: it comes first. Where the number is a size, the largest one does.
 export function search<Model extends Named>(models: Model[], typed: string): Model[] {
-    const words = wordsOf(typed);
+    const words = wordsOf(withoutUsual(typed));
     if (words.length === 0) return models;
     const families = models.map(familyOf);
     return models
