@@ -31,6 +31,25 @@ pageTest('a link holds the phases; each has a plan, and the days are summed', as
     await eventually('the old answer', () => room.locator('.days-bar').count(), 0);
 });
 
+pageTest('on a phone every number of a phase is read whole, and stands below its name', async () => {
+    const page = await open(PHASES, { width: 390, height: 844 });
+    const room = page.locator(ROOM);
+    await room.getByRole('button', { name: 'Llama 3.1 405B' }).click();
+    await room.locator('button.prime').click();
+    await room.locator('.days-bar').waitFor();
+    const cut = await room.locator(':is(td, th[scope=row])').evaluateAll((cells) =>
+        cells.filter((cell) => {
+            const { left, right } = cell.getBoundingClientRect();
+            const [field] = cell.getElementsByTagName('input');
+            return left < 0 || right > innerWidth || (field && field.scrollWidth > field.clientWidth) || !cell.checkVisibility();
+        }).map((cell) => cell.outerHTML),
+    );
+    assert.deepEqual(cut, []);
+    const nameOf = (cell) => cell.evaluate((one) => getComputedStyle(one, '::before').content);
+    assert.equal(await nameOf(room.locator('.rows tbody td').nth(3)), '"GPUs"');
+    assert.equal(await nameOf(room.locator('[role=status] tbody td').last()), '"Memory"');
+});
+
 pageTest('a link to the room opens it, and no side scrolls on a phone', async () => {
     const page = await open('?gpus=8#phases');
     await page.locator('#phase-1-tokens').waitFor();

@@ -22,6 +22,10 @@ pageTest('a link to the room opens it, and no side scrolls on a phone', async ()
     const page = await open('?gpus=8#pools');
     await page.locator('#pool-1-gpus').waitFor();
     await page.setViewportSize({ width: 390, height: 800 });
+    await page.locator('#pools button.prime').click();
+    await page.locator('#pools .takes').waitFor();
+    const beyond = () => page.locator('#pools td').evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length);
+    await eventually('cells beyond the screen', beyond, 0);
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     await eventually('too wide', wide, false);
 });

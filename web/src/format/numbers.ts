@@ -5,7 +5,7 @@ export interface Numbers {
     fixed(value: number, digits: number): string; // so many decimals
     tenth(value: number): string; // at most one decimal: 17.8
     times(value: number): string; // two significant digits: 3.2, 580
-    short(value: number): string; // 8.03 billion
+    short(value: number, digits?: number): string; // 8.03 billion, in three digits or as many as are asked for
     dollars(value: number): string; // $0.30, $3.99, $96,000, $12.4 million
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
@@ -61,7 +61,7 @@ const raised = (power: number): string => [...String(power)].map((digit) => (dig
 export function numbersFormat(locale: string, language: string, { decimals, exact, significant }: Digits): Numbers {
     const oneDecimal = lazily(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }));
     const compact = lazily(
-        () => new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 }),
+        (digits) => new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: digits || 3 }),
     );
     const dollars = lazily(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }));
     const cents = lazily(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' }));
@@ -77,7 +77,7 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
         fixed: (value, digits) => decimals(digits).format(value),
         tenth: (value) => oneDecimal().format(value),
         times: (value) => significant(2).format(value),
-        short: (value) => compact().format(value),
+        short: (value, digits) => compact(digits).format(value),
         dollars: (value) =>
             value >= 999_500 ? symbol() + compact().format(value) : (value >= 0.01 && value < 99.995 ? cents() : dollars()).format(value),
         rounded: (value) => (value < 1e6 ? significant(3) : compact()).format(value),

@@ -37,16 +37,17 @@ interface Props {
 
 export function Outcome({ answer, rows, catalog }: Props) {
     if (!answer.ok) return <Refused told={answer} nameOf={(field) => fieldName(catalog, field)} />;
+    const [phase, ...heads] = headCells();
     return (
         <>
             <p class="takes">{sumText(answer)}</p>
             <p class="note">{sentences(lossText(answer), ...roundedText(answer, rows))}</p>
             <Bar answer={answer} />
-            <section class="scroll" aria-label={say('phases.plans')}>
+            <section class="scroll stacked" aria-label={say('phases.plans')}>
                 <table aria-label={say('phases.plans')}>
                     <thead>
                         <tr>
-                            {headCells().map((head) => (
+                            {[phase, ...heads].map((head) => (
                                 <th key={head} scope="col">
                                     {head}
                                 </th>
@@ -54,11 +55,15 @@ export function Outcome({ answer, rows, catalog }: Props) {
                         </tr>
                     </thead>
                     <tbody>
-                        {cellsOf(answer, catalog).map(([phase, ...cells], i) => (
+                        {cellsOf(answer, catalog).map(([number, ...cells], i) => (
                             <tr key={i}>
-                                <th scope="row">{phase}</th>
+                                <th scope="row" data-head={phase}>
+                                    {number}
+                                </th>
                                 {cells.map((cell, k) => (
-                                    <td key={k}>{cell}</td>
+                                    <td key={k} data-head={heads[k]}>
+                                        {cell}
+                                    </td>
                                 ))}
                             </tr>
                         ))}

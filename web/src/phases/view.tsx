@@ -1,3 +1,4 @@
+import '../shared/stacked.css';
 import './phases.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PhasedRun, Refusal } from '../core/api';
@@ -38,9 +39,11 @@ function PhaseRow({ page, answer, rows, at, set }: RowsProps & { at: number }) {
     const phase = at + 1;
     return (
         <tr>
-            <th scope="row">{phase}</th>
+            <th scope="row" data-head={say('phases.phase')}>
+                {phase}
+            </th>
             {COLUMNS.map((key) => (
-                <td key={key}>
+                <td key={key} data-head={say(`phases.${key}`)}>
                     <NumberField
                         id={`phase-${phase}-${key}`}
                         label={say('phases.cell', { phase, what: say(`phases.${key}`) })}
@@ -76,7 +79,7 @@ function PhaseRow({ page, answer, rows, at, set }: RowsProps & { at: number }) {
 function PhaseRows(props: RowsProps) {
     const { rows, set } = props;
     return (
-        <section class="scroll" aria-label={say('section.phases')}>
+        <section class="scroll stacked" aria-label={say('section.phases')}>
             <table class="rows" aria-label={say('phases.table')}>
                 <thead>
                     <tr>

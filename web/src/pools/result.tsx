@@ -6,7 +6,7 @@ import { basisText, layoutOf, shareCells, shareHeads, sumText, wayCells, wayHead
 
 function Table({ label, heads, rows }: { label: string; heads: readonly string[]; rows: readonly (readonly string[])[] }) {
     return (
-        <section class="scroll" aria-label={label}>
+        <section class="scroll stacked" aria-label={label}>
             <table aria-label={label}>
                 <thead>
                     <tr>
@@ -22,7 +22,9 @@ function Table({ label, heads, rows }: { label: string; heads: readonly string[]
                         <tr key={i}>
                             <th scope="row">{first}</th>
                             {cells.map((cell, k) => (
-                                <td key={k}>{cell}</td>
+                                <td key={k} data-head={heads[k + 1]}>
+                                    {cell}
+                                </td>
                             ))}
                         </tr>
                     ))}

@@ -1,3 +1,4 @@
+import '../shared/stacked.css';
 import './pools.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Pooled, Refusal } from '../core/api';

@@ -124,6 +124,13 @@ test('a typed zero stays in its field, an empty one is no number', async () => {
     expect([field.value, onChange.mock.calls.map(([value]) => value)]).toEqual(['', [0, '']]);
 });
 
+test('a large amount stands in words where four digits say it exactly', () => {
+    const { field, set } = shown(11.93e12);
+    expect(field.value).toBe('11.93 trillion');
+    set(11_933_000_000_000);
+    expect(field.value).toBe('11,933,000,000,000');
+});
+
 test('a wrong one says so, and why', () => {
     const { field } = shown('8kk', { invalid: true, describedBy: 'problem-0', wrong: 'Write a number, such as 8,192.' });
     expect([field.value, field.getAttribute('aria-invalid'), field.getAttribute('aria-describedby')]).toEqual(['8kk', 'true', 'problem-0']);

@@ -49,8 +49,10 @@ export function NumberField({
         return typeof number === 'number' ? number : format.read(text, kind);
     };
     // A large amount stands in words where they say it exactly: 15 trillion. What is wrong with a count that is not whole must be seen.
-    const write = (size: number): string =>
-        !decimals && size >= IN_WORDS && read(format.short(size)) === size ? format.short(size) : format.number(size);
+    const write = (size: number): string => {
+        const words = decimals || size < IN_WORDS ? '' : format.short(size, 4); // 11.93 trillion
+        return words && read(words) === size ? words : format.number(size);
+    };
     const empty = value === 'auto' || (none && value === 0);
     const written = empty ? '' : typeof value === 'number' ? write(value) : String(value ?? '');
     // The draft holds only as long as it means the current value: a change from elsewhere shows at once.
