@@ -8,6 +8,8 @@ const LINKS = {
     'one that fits': '?model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64',
     'one that does not fit': '?model=llama-3.1-405b&gpu=h100-sxm-80gb&gpus=8',
     'a plan of the reader’s own that does not fit': '?model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=8&tp=2',
+    'a name that may mean several GPUs': '?model=llama-3.1-70b&gpu=h100&gpus=64',
+    'a number that is none': '?model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=abc',
     'every detail': '?model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&depth=detail',
     'every detail of one that does not fit': '?model=llama-3.1-405b&gpu=h100-sxm-80gb&gpus=8&depth=detail',
 };

@@ -26,6 +26,12 @@ function shownIn(template: string): Set<string> {
     return shown;
 }
 
+test('a large number stands in a sentence as people write it', () => {
+    expect(tell({ id: 'suggestion.such_as', args: { example: 1.5e13 } })).toBe('Write a number, such as 15 trillion.');
+    expect(tell({ id: 'suggestion.such_as', args: { example: 2.5 } })).toBe('Write a number, such as 2.5.');
+    expect(tell({ id: 'suggestion.such_as', args: { example: 9.8941e14 } })).toContain('9.894×10¹⁴');
+});
+
 describe.each(languages)('%s', (language) => {
     const words = Object.entries(allWords(language));
     test('every template compiles', () => {
