@@ -248,9 +248,11 @@ function createDrawing(cores: Cores, words: Promise<void>, store: () => Store, d
 
 // The parts of a link that nobody reads, and which ones were probably meant: said with what is drawn first, so that nothing moves.
 async function saidUnknown(unknown: string[], catalog: Page['catalog'], words: Promise<void>, { notify }: Store['actions']): Promise<void> {
-    const { saidParts } = await import('./state/meant-part');
+    const { search, hash } = location;
+    const { mendedLink, saidParts } = await import('./state/meant-part');
     await Promise.all([words, fetchWords('wrong')]);
-    notify('unknown', saidParts(unknown, catalog));
+    const mended = mendedLink(search, unknown, catalog);
+    notify('unknown', saidParts(unknown, catalog), { mended: mended && mended + hash });
 }
 
 async function start(): Promise<void> {
@@ -315,7 +317,7 @@ function stay(act: Store['actions']): void {
     const { connection } = navigator as { connection?: { saveData?: boolean } };
     if (import.meta.env.DEV || !('serviceWorker' in navigator) || location.protocol === 'file:' || connection?.saveData) return;
     whenIdle(() =>
-        import('./offline/keep').then(({ keepOffline }) => keepOffline((reload) => act.notify('update', '', reload))).catch(() => {}),
+        import('./offline/keep').then(({ keepOffline }) => keepOffline((reload) => act.notify('update', '', { reload }))).catch(() => {}),
     );
 }
 

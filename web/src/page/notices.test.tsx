@@ -28,3 +28,8 @@ test('a newer build is loaded when the reader says so', () => {
     tap(show(<Notices notices={[{ id: 'update', details: '', reload }]} act={spies()} />).find('button', 'Reload'));
     expect(reload).toHaveBeenCalledTimes(1);
 });
+
+test('what was probably meant is one link away', () => {
+    const { find } = show(<Notices notices={[{ id: 'unknown', details: 'gpu_count', mended: '?gpus=8#best' }]} act={spies()} />);
+    expect(find('link', 'Open the corrected link').getAttribute('href')).toBe('?gpus=8#best');
+});

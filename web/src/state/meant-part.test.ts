@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { catalog } from '../shared/test-data';
-import { meantPart, saidParts } from './meant-part';
+import { meantPart, mendedLink, saidParts } from './meant-part';
 
 test.each([
     ['framework', 'fw'],
@@ -42,4 +42,16 @@ test.each(['dp', 'x', 'foo', 'speed', 'colour', 'pin=model=x', ''])('%s is like 
 
 test('a notice says what was probably meant, part by part', () => {
     expect(saidParts(['framework', 'speed'], catalog)).toBe('framework (did you mean fw?), speed');
+});
+
+test.each([
+    ['?model=llama-3.1-70b&tensor_parallel=3&x=1', '?model=llama-3.1-70b&tp=3&x=1'],
+    ['?micro%5Fbatch%5Fsize=2&tensor_parallel=4', '?mb=2&tp=4'],
+    ['?tp=2&tensor_parallel=4', undefined], // which one?
+    ['?seq_len=8k&sequence_length=4096', '?seq=8k&sequence_length=4096'],
+    ['?x=1', undefined],
+    ['', undefined],
+])('%s becomes %s', (search, mended) => {
+    const unknown = [...new URLSearchParams(search).keys()].filter((name) => name !== 'model' && name !== 'tp');
+    expect(mendedLink(search, unknown, catalog)).toBe(mended);
 });

@@ -75,3 +75,16 @@ export const saidParts = (unknown: readonly string[], catalog: Catalog): string 
         const near = meantPart(part, catalog);
         return near === null ? part : say('link.meant', { part, near });
     });
+
+// The link with the names that were meant, where it has none of these already.
+export function mendedLink(search: string, unknown: readonly string[], catalog: Catalog): string | undefined {
+    const given = new URLSearchParams(search);
+    const mended = search.replace(/([?&])([^=&]*)/g, (part, before: string, written: string) => {
+        const [name = ''] = new URLSearchParams(written).keys();
+        const near = unknown.includes(name) ? meantPart(name, catalog) : null;
+        if (near === null || given.has(near)) return part;
+        given.set(near, '');
+        return before + near;
+    });
+    return mended === search ? undefined : mended;
+}

@@ -15,6 +15,7 @@ export interface Notice {
     id: NoticeId;
     details: string;
     reload?: () => void; // a newer build of the page is there
+    mended?: string | undefined; // the address with what was meant
 }
 
 export interface OpenItem {
@@ -73,7 +74,7 @@ export interface Actions {
     whyNot(degrees: Ranking['asked']): void;
     wantLimits(): void;
     setDays(days: Value): void;
-    notify(id: NoticeId, details?: string, reload?: () => void): void;
+    notify(id: NoticeId, details?: string, more?: Partial<Notice>): void;
     dismiss(id: NoticeId): void;
     speak(language: Language): void;
     deepen(depth: Depth, chosen?: boolean): void; // a choice is kept; a link into a section is none

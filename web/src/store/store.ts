@@ -98,8 +98,8 @@ function createActions(desk: Desk, asking: Asking, { jobChanged, speak, deepened
             update({ days });
             limits.soon();
         },
-        notify: (id, details = '', reload) =>
-            update({ notices: [...page().notices.filter((notice) => notice.id !== id), { id, details, ...(reload && { reload }) }] }),
+        notify: (id, details = '', more = {}) =>
+            update({ notices: [...page().notices.filter((notice) => notice.id !== id), { id, details, ...more }] }),
         dismiss: (id) => update({ notices: page().notices.filter((notice) => notice.id !== id) }),
         deepen(depth, chosen = true) {
             update({ depth, open: null });

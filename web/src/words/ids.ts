@@ -28,6 +28,7 @@ export interface Words {
     'depth.detail': null;
     'notice.unknown': { details: string };
     'link.meant': { part: string; near: string };
+    'notice.mend': null;
     'notice.newer': null;
     'notice.widened': null;
     'notice.crash': { details: string };

@@ -59,7 +59,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
         /^(item|time|group|method)\..*\.(summary|differs)$|^counting\.(?!title)|^(problem|suggestion)\.runs?\.|^problem\.(in_run|no_(only|gpu_counts|request|text_value)|profile\.model)$|^(field|choice)\.(flop_convention|data_parallel)/,
         'more',
     ],
-    [/^(problem|suggestion|link)\.|^notice\.unknown$/, 'wrong'], // with a request or a link, and how to mend it
+    [/^(problem|suggestion|link)\.|^notice\.(unknown|mend)$/, 'wrong'], // with a request or a link, and how to mend it
     // what the core names, and what an answer rests on: on the first screen said in what stands behind it
     [/^field\.(?!token_budget|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh)|^(choice|item|time|config)\./, 'names'],
     [
