@@ -107,6 +107,7 @@ pageTest('a launch script: what it leaves open is asked, and it becomes the run 
     await everyLook(t, page, 'a script is read', { part: 'dialog' });
     await fitsScreens(page, 'a script is read');
     await use.click();
+    await page.locator('#answer:focus').waitFor(); // read on there, by keyboard and by ear
     for (const part of ['tp=8', 'pp=4', 'gpus=64', 'batch=512', 'model=llama-3.1-70b']) await addressHas(page, part);
     await verdictIs(page, 'fits');
 });

@@ -170,7 +170,15 @@ export function PasteDialog(props: Props) {
     const repository = link === null ? repositoryOf(text) : null;
     const known = useKnownModel(repository, importing.findModels);
     const [result, setResult] = useState<Found | null>(null);
-    useEffect(() => dialog.current?.showModal(), []);
+    useEffect(() => {
+        const box = dialog.current;
+        box?.showModal();
+        return () => {
+            if (!box?.open) return; // cancelled: who opened it has the focus again
+            box.close();
+            document.getElementById('answer')?.focus();
+        };
+    }, []);
     useEffect(() => {
         setText(start);
     }, [start]);
