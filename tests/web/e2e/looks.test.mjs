@@ -27,6 +27,12 @@ pageTest('the answer, with everything unfolded, and with problems', async (t) =>
     await everyLook(t, page, 'with problems shown');
 });
 
+pageTest('the first screen is one page of paper', async () => {
+    const page = await open('', { depth: 'plain' });
+    const paper = (await page.pdf({ format: 'A4' })).toString('latin1');
+    assert.equal(paper.match(/\/Type *\/Page\b/g).length, 1);
+});
+
 pageTest('paper is white: what is printed has the light colours, whichever the page has', async () => {
     const page = await open();
     const inks = () => page.locator('.card-bar .cardsize, .tiles input').evaluateAll((all) => all.map((one) => getComputedStyle(one).color + getComputedStyle(one).fill));

@@ -28,6 +28,8 @@ test('phases are added, changed and calculated', async () => {
     expect(text()).toContain(`${days(run.total.computing_days)} of computing, ${days(run.total.days)} with what usually breaks`);
     expect(text()).toContain('memory decides here');
     expect(all('img')).toHaveLength(1);
+    // Around them stands the room, "In phases".
+    expect(all('region').map((one) => one.getAttribute('aria-label'))).toEqual(['The phases', 'What each phase takes']);
 });
 
 test('one phase is the run as its sentence says it', () => {

@@ -79,7 +79,7 @@ function PhaseRow({ page, answer, rows, at, set }: RowsProps & { at: number }) {
 function PhaseRows(props: RowsProps) {
     const { rows, set } = props;
     return (
-        <section class="scroll stacked" aria-label={say('section.phases')}>
+        <section class="scroll stacked" aria-label={say('phases.table')}>
             <table class="rows" aria-label={say('phases.table')}>
                 <thead>
                     <tr>
