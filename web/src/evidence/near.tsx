@@ -120,7 +120,7 @@ function findings(runs: readonly Run[]): string[] {
     const [times, memories] = [errorsOf(runs.map(({ seconds }) => seconds)), errorsOf(runs.map(({ gib }) => gib))];
     const outcomes = outcomesOf(runs);
     return [
-        times && say('near.times', range(times)),
+        times && say('near.times', { ...range(times), all: runs.length, some: times.count < runs.length ? 'yes' : 'no' }),
         memories && say('near.memories', range(memories)),
         outcomes.ran > 0 && say('near.of_ran', { all: outcomes.ran, no: outcomes.ran_no }),
         outcomes.failed > 0 && say('near.of_failed', { all: outcomes.failed, fits: outcomes.failed_fits }),

@@ -43,6 +43,18 @@ test('the best plan, and the plans after it with their times and memory', () => 
     expect(lines[0]?.[9]).toBe(format.gb(first.whole_bytes));
 });
 
+test('the finding comes first; where nothing is set, nothing is said of what the reader has set', () => {
+    const { box, page, text } = shown();
+    expect(box.querySelector('.finding')?.compareDocumentPosition(box.querySelector('.left-out') as Element)).toBe(
+        Node.DOCUMENT_POSITION_FOLLOWING,
+    );
+    const job = { ...page.job, ...allAuto(page.catalog), token_slices: 1 };
+    const opened = 'also those that differ from what you have set';
+    expect(shown({}, { job }).text()).not.toContain(opened);
+    expect(shown({}, { job: { ...job, tensor_parallel: 2 } }).text()).toContain(opened);
+    expect(text()).toContain('The best plan that fits');
+});
+
 test('why the times do not rise from row to row is said beside the list', () => {
     const order = 'Plans within 1.5 % of a step of each other are not in the order of time:';
     expect(shown().text()).toContain(order);

@@ -9,6 +9,7 @@ import { Room } from '../shared/room';
 import { settled } from '../shared/settled';
 import { SortHead } from '../shared/sort';
 import { stepText } from '../shared/step-text';
+import { defaults } from '../state/state';
 import type { Actions, Page } from '../store/page';
 import { planAt, type Ranking, rows } from '../store/ranked';
 import { listed, say, sentences } from '../words/words';
@@ -255,7 +256,8 @@ function Funnel({ page, ranked }: { page: Page; ranked: Ranked }) {
 
 // What the reader has set of the plan: the list is wider than that, until it is filtered by it.
 function Opened({ page, ranked, act }: { page: Page; ranked: Ranked; act: Actions }) {
-    const keys = RANKED_KEYS.filter((key) => page.job[key] !== undefined && page.job[key] !== 'auto');
+    const usual = defaults(page.catalog);
+    const keys = RANKED_KEYS.filter((key) => ![undefined, 'auto', usual[key]].includes(page.job[key]));
     if (keys.length === 0 || keys.length === RANKED_KEYS.length) return null;
     const useful = keys.filter((key): key is Extract<RankedKey, OnlyKey> => key in ranked.choices);
     const only = () => {
@@ -283,11 +285,11 @@ export function Best({ page, act }: { page: Page; act: Actions }) {
     const stale = ranking.stale && ranking.problems.length === 0; // a filter that is none changes nothing
     return (
         <Room id="best" class={stale ? 'plans best stale' : 'plans best'} title={say('section.best')}>
-            <LeftOut page={page} act={act} />
             {stale && <p class="note">{say('map.stale')}</p>}
             {!ranked && <p class="note">{plansComing(page)}</p>}
-            {ranked && <Opened page={page} ranked={ranked} act={act} />}
             {ranked && <Finding page={page} ranked={ranked} ranking={ranking} />}
+            {ranked && <Opened page={page} ranked={ranked} act={act} />}
+            <LeftOut page={page} act={act} />
             {fits && <Scatter shown={shown} ranked={ranked} act={act} />}
             {ranked && (fits || filtered) && <ListFilters page={page} ranked={ranked} act={act} />}
             {ranked && !fits && filtered && <NothingLeft page={page} ranked={ranked} act={act} />}

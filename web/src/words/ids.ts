@@ -1181,7 +1181,7 @@ export interface Words {
     'near.title': null;
     'near.run': { model: string; gpus: number; gpu: string };
     'near.unnamed': { parameters: string };
-    'near.times': { count: number; mean: number; high: string; low: string };
+    'near.times': { count: number; some: string | boolean; all: number; mean: number; high: string; low: string };
     'near.memories': { count: number; mean: number; high: string; low: string };
     'near.of_ran': { all: number; no: number };
     'near.of_failed': { all: number; fits: number };
