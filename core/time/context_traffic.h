@@ -26,6 +26,8 @@ class ContextTraffic : TimeSymbols<N> {
         else
             ring(layer);
         if (!L::has_linear()) return;
+        // what linear attention exchanges is no part of core attention
+        if (p_.recomputes(core_attn)) layer.recomputed = layer.recomputed + layer.context_forward;
         const N linear = swaps("Z_l", L::linear_passed() / t_);
         for (N* one : {&layer.context_forward, &layer.context_backward}) *one = L::averaged(*one, linear);
     }

@@ -241,7 +241,8 @@ class LayerCost : TimeSymbols<N> {
         const bool up = again(mla_up_proj) && L::latent(), whole = again(expert ? moe : mlp);
         const bool shared = expert && !whole && again(shared_experts) && m_.experts.shared_ffn > 0;
         N sum = 0.0;
-        if (again(core_attn)) add(sum, now_.recomputed), add(sum, cited(now_.context_forward));
+        if (again(core_attn)) add(sum, now_.recomputed);
+        if (again(core_attn) && !L::has_linear()) add(sum, cited(now_.context_forward));
         if (up) add(sum, of_up_projections_);
         if (whole) add(sum, of_feed_forward_);
         if (shared || (whole && expert)) add(sum, of_shared_experts_);

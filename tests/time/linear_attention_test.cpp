@@ -121,4 +121,6 @@ TEST_CASE("by hand: kernels, element-wise work and all-to-alls of linear attenti
     // 30 tokens; 80 values to the heads and 20 back, half of which leave the GPU
     const double swap = 4 * 1e-3 + 2 * 30 * 100 / 2 / (0.75 * 0.5 * 2e6);
     CHECK(h.layers().dense.context_forward == near(ring / 3 + 2 * swap / 3));
+    h.plan.recompute = Recompute::selective, h.plan.recompute_modules = core_attn;  // the ring once more, not the swaps
+    CHECK(h.layers().dense.recomputed == near((c.layers().dense.attention_forward + ring) / 3));
 }
