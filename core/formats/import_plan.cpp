@@ -10,6 +10,7 @@
 #include "formats/read/others.h"
 #include "formats/read/run_length.h"
 #include "formats/shell/launched_program.h"
+#include "plan/framework.h"
 
 namespace fourfold {
 
@@ -185,6 +186,15 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     return std::nullopt;
 }
 
+// Where a file shares something out and says nothing of copies of the shards there is one, whatever fits.
+void close_copies(Json& job) {
+    if (job.contains("shard_replicas") || job.value("zero", "none") == "none") return;
+    const auto may_have = [id = job.value("framework", "")](const FrameworkRow& row) {
+        return row.id == id && row.shard_copies == Proposed::if_nothing_else_fits;
+    };
+    if (std::any_of(kFrameworkRows.begin(), kFrameworkRows.end(), may_have)) job["shard_replicas"] = 1;
+}
+
 }  // namespace
 
 Json import_answer(const Json& request, Problems& problems) {
@@ -202,6 +212,7 @@ Json import_answer(const Json& request, Problems& problems) {
     std::vector<std::string> open;
     for (ReadJob& one : read->jobs) {
         read_run_length(one.in, read->format);
+        close_copies(one.in.job);
         for (const std::string& name : one.in.touched)
             if (std::find(open.begin(), open.end(), name) == open.end()) open.push_back(name);
         Json job = to_json(one.in);

@@ -112,7 +112,7 @@ static bool fits_in_one_piece(const SearchSpace& space) {
 bool may_choose_copies(const SearchSpace& space) {
     const Plan& plan = space.plan;
     const Proposed when = row_of(plan.framework).shard_copies;
-    return (plan.open & open_shard_replicas) != 0 && (plan.open & open_zero) != 0 &&
+    return (plan.open & open_shard_replicas) != 0 && ((plan.open & open_zero) != 0 || plan.shards_optimizer()) &&
            (when == Proposed::if_nothing_else_fits ||
             (when == Proposed::always && (space.exploration.left_out & without_shard_copies) == 0));
 }

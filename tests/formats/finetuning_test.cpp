@@ -21,13 +21,13 @@ mixed_precision = "bf16"
         return some(first_of(text + more), {"gpus", "gpus_per_node", "zero", "shard_replicas", "precision", "recompute"});
     };
     CHECK(fsdp("fsdp_config.fsdp_sharding_strategy = \"FULL_SHARD\"\nfsdp_config.fsdp_activation_checkpointing = true\n") ==
-          "gpus=32 gpus_per_node=8 zero=\"weights\" shard_replicas=? precision=\"bf16\" recompute=\"full\"");
+          "gpus=32 gpus_per_node=8 zero=\"weights\" shard_replicas=1 precision=\"bf16\" recompute=\"full\"");
     CHECK(fsdp("fsdp_config.fsdp_sharding_strategy = \"HYBRID_SHARD\"\n") ==
           "gpus=32 gpus_per_node=8 zero=\"weights\" shard_replicas=4 precision=\"bf16\" recompute=?");
     CHECK(fsdp("fsdp_config.fsdp_sharding_strategy = 2\n") ==
-          "gpus=32 gpus_per_node=8 zero=\"gradients\" shard_replicas=? precision=\"bf16\" recompute=?");
+          "gpus=32 gpus_per_node=8 zero=\"gradients\" shard_replicas=1 precision=\"bf16\" recompute=?");
     CHECK(fsdp("fsdp_config.fsdp_version = 2\nfsdp_config.fsdp_reshard_after_forward = false\n") ==
-          "gpus=32 gpus_per_node=8 zero=\"gradients\" shard_replicas=? precision=\"bf16\" recompute=?");
+          "gpus=32 gpus_per_node=8 zero=\"gradients\" shard_replicas=1 precision=\"bf16\" recompute=?");
     CHECK(fate(first_of(text + "fsdp_config.fsdp_sharding_strategy = \"FUL_SHARD\"\n"), "fsdp_config.fsdp_sharding_strategy") ==
           "unknown 6");
     const Json two = first_of(

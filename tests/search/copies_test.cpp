@@ -36,11 +36,11 @@ TEST_CASE("Transformers: what fits on as many GPUs as a layer has experts fits o
     Json set = experts(512);  // one copy, as it was asked for
     set["shard_replicas"] = 1;
     CHECK_FALSE(choose(job_of(set).space())->fits());
-    Json sharded = experts(512);  // FSDP set, and nothing said of copies: one
+    Json sharded = experts(512);  // FSDP set as it is chosen: no other plan
     sharded["zero"] = "weights";
-    const auto one = choose(job_of(sharded).space());
-    CHECK(one->estimate.plan.shard_replicas == 1);
-    CHECK_FALSE(one->fits());
+    const auto same = choose(job_of(sharded).space());
+    CHECK(same->estimate.plan.shard_replicas == 2);
+    CHECK(same->estimate.seconds == many->estimate.seconds);
 }
 
 TEST_CASE("where one copy of the shards does not fit, two are proposed") {
