@@ -26,7 +26,7 @@ struct Row {
     const char* to;
     bool inverted = false;
 };
-constexpr Row kRows[] = {
+constexpr Row kRenames[] = {
     {"data.seq_length", "data_seq_length"},
     {"data.train_ds.max_seq_length", "seq_length"},  // fine-tuning: examples/nlp/language_modeling/tuning
     {"data.train_ds.micro_batch_size", "micro_batch_size"},
@@ -125,8 +125,8 @@ void rename(Import& in) {
             continue;
         }
         path.remove_prefix(6);
-        const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& one) { return path == one.from; });
-        if (row == std::end(kRows)) {
+        const auto row = std::find_if(std::begin(kRenames), std::end(kRenames), [&](const Row& one) { return path == one.from; });
+        if (row == std::end(kRenames)) {
             entry.key = path;
         } else if (row->inverted) {
             in.become(entry, row->to, !is_on(entry.value));
