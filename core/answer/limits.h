@@ -21,8 +21,8 @@ struct PartsOfNodes {
     std::int64_t step = 1, most = 0;
 };
 constexpr PartsOfNodes parts_of_nodes(std::int64_t node) {
-    constexpr std::int64_t kUsualNode = 8, kTray = 4, kNodes = 4;
-    return node > kUsualNode ? PartsOfNodes{std::max(kTray, node / 64 * kTray), kNodes * node} : PartsOfNodes{};
+    constexpr std::int64_t kUsualNode = 8, kTray = 4, kFew = 4;
+    return node > kUsualNode ? PartsOfNodes{std::max(kTray, node / 64 * kTray), kFew * node} : PartsOfNodes{};
 }
 
 // The first of those numbers at which a plan fits, and, when the job has a token budget and a number of days, at which the fastest plan
