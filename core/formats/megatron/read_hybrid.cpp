@@ -57,6 +57,8 @@ bool read_hybrid(Import& in, Json& config) {
     config["n_groups"] = in.whole("mamba_num_groups", "model").value_or(8);
     if (const std::int64_t heads = config.value("num_attention_heads", std::int64_t{0}); heads > 0 && !config.contains("head_dim"))
         config["head_dim"] = config.value("hidden_size", std::int64_t{0}) / heads;
+    if (in.whole("mtp_num_layers", "model").value_or(0) > 0)  // each of several layers
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "mtp_num_layers"));
     return true;
 }
 

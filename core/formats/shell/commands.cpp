@@ -141,6 +141,21 @@ void ShellRun::set_words(const ShellCommand& found) {
     scopes_.give(parsed ? ShellWords{{"--", found.line}} : ShellWords(found.words.begin() + 2, found.words.end()));
 }
 
+// "env TP=4 bash -c …", "docker run -e TP=4 image bash -c …", "srun --export=ALL,TP=4 bash -c …"
+static void set_for_inner(ShellCommand& found) {
+    bool own = found.words[0].text == "env";
+    for (std::size_t k = 1; k < found.words.size() && k < 100; ++k) {
+        std::string_view word = found.words[k].text;
+        const bool exports = word.starts_with("--export=");
+        own = own && (assigned_name(word) > 0 || word[0] == '-');
+        if (word.starts_with("--env=")) word.remove_prefix(6);
+        if (exports) word.remove_prefix(std::min(word.find(',') + 1, word.size()));
+        const bool counts = own || exports || word.size() < found.words[k].text.size() || one_of(found.words[k - 1].text, {"-e", "--env"});
+        const std::size_t length = counts ? assigned_name(word) : 0;
+        if (length > 0) found.settings.emplace_back(word.substr(0, length), word.substr(length + 1));
+    }
+}
+
 Truth ShellRun::start(ShellCommand& found, bool piped) {
     const std::string name = found.words[0].text;
     if (name == "[" || name == "test") return asked(quoted_words(found.words, name == "["));
@@ -178,6 +193,7 @@ Truth ShellRun::start(ShellCommand& found, bool piped) {
         with_settings(found, [&] { call(function->second, found.words); });
         return std::exchange(answered_, Truth::yes);
     }
+    set_for_inner(found);
     const bool takes_in = one_of(name, {"source", "."});
     if (auto inner = files_.inside(found.words, piped, script_.documents, values_)) {
         if (takes_in || inner->options) return inside(std::move(*inner));

@@ -186,9 +186,11 @@ std::optional<ShellInside> ShellFiles::inside(const ShellWords& words, bool pipe
             if (scheduler)
                 found.options = ShellCommand{
                     {words.begin() + static_cast<std::ptrdiff_t>(i), words.begin() + static_cast<std::ptrdiff_t>(k)}, {}, words[i].line};
-            if (is_text && k + 1 < words.size())
+            if (is_text && k + 1 < words.size()) {
                 found.script = {words[k + 1].text, words[k + 1].line};
-            else if (auto document = values.document(word, documents); document)
+                if (k + 2 < words.size() && words[k + 2].text.find_first_of("<>&|") == std::string::npos)  // "bash -c '… $1' _ 8"
+                    found.given = behind(words, k + 2);
+            } else if (auto document = values.document(word, documents); document)
                 found.script = {*document, words[k].line + 1};
             else if (scheduler && word.starts_with("--wrap="))
                 found.script = {word.substr(7), words[k].line};

@@ -156,11 +156,14 @@ class ShellValues {
     Found slice(const Found& found, std::string_view operation, std::string_view inside);
     std::string substitution(std::string_view inside);
     std::optional<ShellNodes> way_taken(const ShellNodes& nodes);
+    static bool is_question(const ShellNode& node);
+    std::optional<ShellNodes> answered_way(const ShellNodes& nodes);
     Truth test(const ShellNode& node);
     std::string counted_nodes(std::string_view inside);
     std::string list_joined(const ShellNodes& nodes);
     std::string cut_out(const ShellNodes& nodes, const std::string& said);
     std::string counted_parts(const ShellNodes& nodes, const std::string& said);
+    std::string changed(std::string value, std::string_view operation);
     static std::string trimmed(const std::string& value, std::string_view operation);
     std::string filled(std::string word);
     ShellVariables& variables_;

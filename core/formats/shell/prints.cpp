@@ -29,6 +29,7 @@ std::string ShellValues::counted_nodes(std::string_view inside) {
 
 // $(if [ "$OFFLOAD" = true ]; then echo …; fi): what is run; nothing where that is not known.
 std::optional<ShellNodes> ShellValues::way_taken(const ShellNodes& nodes) {
+    if (nodes.size() > 1 && is_question(nodes[0])) return answered_way(nodes);
     if (nodes.size() != 1 || nodes[0].kind != ShellNode::condition) return nodes;
     for (const ShellClause& clause : nodes[0].clauses) {
         const Truth truth = clause.condition.empty()       ? Truth::yes
@@ -38,6 +39,27 @@ std::optional<ShellNodes> ShellValues::way_taken(const ShellNodes& nodes) {
         if (truth == Truth::yes) return way_taken(clause.body);
     }
     return ShellNodes();
+}
+
+bool ShellValues::is_question(const ShellNode& node) {
+    return node.kind == ShellNode::test ||
+           (node.kind == ShellNode::simple && !node.words.empty() && (node.words[0].text == "[" || node.words[0].text == "test"));
+}
+
+// $([ "$MOE" = 1 ] && echo --num-experts 8 || echo …): the one command that is run; all of them where there are several.
+std::optional<ShellNodes> ShellValues::answered_way(const ShellNodes& nodes) {
+    Truth truth = Truth::yes;
+    ShellNodes run;
+    for (const ShellNode& node : nodes) {
+        if (node.link == ShellNode::and_then ? truth == Truth::no : node.link == ShellNode::or_else && truth == Truth::yes) continue;
+        const bool asks = is_question(node);
+        if (!asks && (node.link == ShellNode::first || node.link == ShellNode::piped || !run.empty())) return nodes;
+        truth = asks ? test(node) : Truth::yes;
+        if (truth == Truth::unknown) return std::nullopt;
+        if (!asks) run.push_back(node);
+    }
+    for (ShellNode& node : run) node.link = ShellNode::first;
+    return run;
 }
 
 // [[ … ]], and [ … ] or test as a command.
@@ -120,11 +142,15 @@ std::string ShellValues::counted_parts(const ShellNodes& nodes, const std::strin
     return list.empty() || is_open(list) ? "" : std::to_string(1 + std::count(list.begin(), list.end(), ','));
 }
 
-// "echo 4:64 | cut -d: -f2": the field; nothing for other commands.
+// "echo 4:64 | cut -d: -f2", "echo 4 64 | awk '{print $2}'": the field; nothing for other commands.
 std::string ShellValues::cut_out(const ShellNodes& nodes, const std::string& said) {
-    if (nodes.size() != 2 || nodes[1].link != ShellNode::piped || nodes[1].words.empty() || nodes[1].words[0].text != "cut") return "";
-    std::string options;
+    if (nodes.size() != 2 || nodes[1].link != ShellNode::piped || nodes[1].words.empty()) return "";
+    const bool awk = nodes[1].words[0].text == "awk";
+    if (!awk && nodes[1].words[0].text != "cut") return "";
+    std::string options = awk ? "-d " : "";
     for (std::size_t i = 1; i < nodes[1].words.size(); ++i) options += text(nodes[1].words[i].text);
+    if (awk && options.starts_with("-d {print $") && options.ends_with('}'))
+        options = joined({"-d -f", options.substr(11, options.size() - 12)});
     const std::size_t by = options.find("-d"), at = options.find("-f");
     if (options.size() != 6 || by == options.npos || at == options.npos || is_open(said) || options[at + 2] < '1' || options[at + 2] > '9')
         return "";
@@ -170,8 +196,11 @@ std::string ShellValues::substitution(std::string_view inside) {
         for (ShellWord& word : this->words(raw)) words.push_back(std::move(word));
     if (words.empty()) return unknown();
     std::string rest;
-    for (std::size_t i = 1; i < words.size(); ++i)
-        if (!words[i].text.starts_with("-") || words[i].text == "-") rest += (rest.empty() ? "" : " ") + words[i].text;
+    std::size_t from = 1;
+    while (from < words.size() && words[from].text.size() > 1 && words[from].text[0] == '-' &&
+           words[from].text.find_first_not_of("neE", 1) == std::string::npos)
+        ++from;  // echo -n
+    for (std::size_t i = from; i < words.size(); ++i) rest += (i == from ? "" : " ") + words[i].text;
     const bool to_bc =
         way->size() == 2 && (*way)[1].link == ShellNode::piped && !(*way)[1].words.empty() && (*way)[1].words[0].text == "bc";
     if (words[0].text == "expr" && way->size() == 1) {

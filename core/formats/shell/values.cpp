@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <span>
 
 #include "base/text.h"
 #include "formats/entries.h"
@@ -81,7 +82,49 @@ std::string ShellValues::trimmed(const std::string& value, std::string_view oper
     return value;
 }
 
-// ${NAME:2:4}, ${list[@]:1}: from the second on, so many.
+// ${NAME/a*/b}, ${NAME//a/b}, ${NAME/#a/b} at the front, ${NAME/%a/b} at the end; ${NAME^^}, ${NAME,}; ${NAME##*a}.
+std::string ShellValues::changed(std::string value, std::string_view operation) {
+    if (operation[0] == '%' || operation[0] == '#') return trimmed(value, text(operation));
+    if (operation[0] != '/') {
+        const std::size_t many = operation.size() > 1 ? value.size() : std::min<std::size_t>(value.size(), 1);
+        for (char& c : std::span(value).first(many))
+            c = static_cast<char>(operation[0] == '^' ? std::toupper(static_cast<unsigned char>(c))
+                                                      : std::tolower(static_cast<unsigned char>(c)));
+        return value;
+    }
+    const char kind = operation.size() > 1 ? operation[1] : '/';
+    const std::size_t begin = kind == '/' || kind == '#' || kind == '%' ? 2 : 1,
+                      cut = std::min(operation.find('/', begin), operation.size());
+    const std::string from = text(operation.substr(std::min(begin, cut), cut - std::min(begin, cut))),
+                      to = text(operation.substr(std::min(cut + 1, operation.size())));
+    const std::size_t n = value.size();
+    const bool any = from.find_first_of("*?[") != std::string::npos && n < 1'000, ends = kind == '%';
+    if (from.empty()) return kind == '#' ? to + value : ends ? value + to : value;
+    // The end of what begins there, the longest.
+    const auto end_of = [&](std::size_t i) {
+        if (!any) return value.compare(i, from.size(), from) == 0 ? i + from.size() : std::string::npos;
+        for (std::size_t end = n; end > i; --end)
+            if (matches(from, std::string_view(value).substr(i, end - i))) return end;
+        return std::string::npos;
+    };
+    std::string all;
+    std::size_t i = !any && ends && n >= from.size() ? n - from.size() : 0;
+    all = value.substr(0, i);
+    while (i < n) {
+        const std::size_t end = end_of(i);
+        if (end == std::string::npos || (ends && end < n)) {
+            if (kind == '#') break;
+            all += value[i++];
+            continue;
+        }
+        all += to;
+        i = end;
+        if (kind != '/') break;
+    }
+    return i < n ? all + value.substr(i) : all;
+}
+
+// ${NAME:2:4}, ${list[@]:1}: from the second on, so many. Words of a command count from 1.
 ShellValues::Found ShellValues::slice(const Found& found, std::string_view operation, std::string_view inside) {
     const std::size_t cut = operation.find(':', 1);
     const std::string from = sum(text(operation.substr(1, cut == std::string_view::npos ? cut : cut - 1)));
@@ -96,7 +139,7 @@ ShellValues::Found ShellValues::slice(const Found& found, std::string_view opera
     if (!known) return found;
     if (!begin || !length) return {{{open_mark(inside)}}};
     const auto size = static_cast<int>(found.separate ? found.words.size() : found.words.empty() ? 0 : found.words[0].text.size());
-    const int first = std::clamp(*begin < 0 ? size + *begin : *begin, 0, size);
+    const int first = std::clamp(*begin < 0 ? size + *begin : *begin - (inside[0] == '@' ? 1 : 0), 0, size);
     const int last = std::clamp(*length < 0 ? size + *length : first + *length, first, size);
     if (found.separate) return {ShellWords(found.words.begin() + first, found.words.begin() + last), true};
     const auto at = static_cast<std::size_t>(first);
@@ -189,7 +232,7 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
     const bool none = !picked.keyed && (operation[0] == ':' ? unset || value.empty() : unset || picked.absent);
     if (operation[0] == ':' && operation.size() > 1 && std::string_view("-=?+").find(operation[1]) != std::string_view::npos)
         operation.remove_prefix(1);
-    else if (operation[0] == ':' && name != "@")
+    else if (operation[0] == ':')
         return slice(found, operation, inside);
     switch (operation[0]) {
         case '-':
@@ -207,31 +250,12 @@ ShellValues::Found ShellValues::braces(std::string_view inside) {
             return none ? Found{} : Found{{{text(operation.substr(1))}}};
         case '%':
         case '#':
-            if (is_open(value)) return found;
-            return {{{trimmed(value, text(operation))}}};
         case '^':
-        case ',': {
-            std::string changed = value;
-            for (char& c : changed)
-                c = static_cast<char>(operation[0] == '^' ? std::toupper(static_cast<unsigned char>(c))
-                                                          : std::tolower(static_cast<unsigned char>(c)));
-            return is_open(value) ? found : Found{{{changed}}};
-        }
-        case '/': {
-            const std::size_t cut = operation.find('/', 2);
-            const bool every = operation.starts_with("//");
-            const std::string from =
-                text(operation.substr(every ? 2 : 1, (cut == std::string_view::npos ? operation.size() : cut) - (every ? 2 : 1)));
-            const std::string to = cut == std::string_view::npos ? "" : text(operation.substr(cut + 1));
-            if (is_open(value) || from.empty()) return found;
-            std::string changed;
-            std::size_t last = 0;
-            for (std::size_t i = value.find(from); i != std::string::npos; i = every ? value.find(from, last) : std::string::npos) {
-                changed += value.substr(last, i - last) + to;
-                last = i + from.size();
-            }
-            return {{{changed + value.substr(last)}}};
-        }
+        case ',':
+        case '/':
+            if (!is_open(value))
+                for (ShellWord& word : found.words) word.text = changed(std::move(word.text), operation);
+            return found;
         default:
             return {{{open_mark(inside)}}};
     }

@@ -1,0 +1,68 @@
+// What the shell puts in a command's place: commands inside of it that ask first, lists whose words are changed, names set for another
+// shell.
+#include "settings.h"
+
+using namespace fourfold;
+using namespace fourfold::tests;
+
+namespace {
+
+const std::string kAnswered =
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+    "--max-position-embeddings 512 --vocab-size 1000 --micro-batch-size 2 ";
+std::string answered(const std::string& before, const std::string& more) {
+    return some(first_of_script(before + kAnswered + more + "\n"), {"tensor_parallel", "pipeline_parallel", "precision", "zero"});
+}
+
+}  // namespace
+
+TEST_CASE("a command inside of another one that asks first: what it prints where the answer is known") {
+    // NVIDIA's scripts of sparse attention: $( [ "${USE_DSA}" = "1" ] && echo "…" )
+    CHECK(answered("A=1\n", "--bf16 $([ \"$A\" = 1 ] && echo \"\\\n --tensor-model-parallel-size 4 --use-distributed-optimizer\")") ==
+          R"(tensor_parallel=4 pipeline_parallel=1 precision="bf16" zero="optimizer")");
+    CHECK(answered("A=0\n", "--bf16 $([[ $A -eq 1 ]] && echo --tensor-model-parallel-size 4 || echo --tensor-model-parallel-size 2)") ==
+          R"(tensor_parallel=2 pipeline_parallel=1 precision="bf16" zero="none")");
+    CHECK(answered("A=0\n", "--bf16 $(test $A = 1 && echo --tensor-model-parallel-size 4)") ==
+          R"(tensor_parallel=1 pipeline_parallel=1 precision="bf16" zero="none")");
+    // A flag is no option of echo.
+    CHECK(answered("A=1\n", "--bf16 $(if [ $A = 1 ]; then echo \"--use-distributed-optimizer\"; fi)") ==
+          R"(tensor_parallel=1 pipeline_parallel=1 precision="bf16" zero="optimizer")");
+    CHECK(answered("A=$(echo -n --use-distributed-optimizer)\n", "--bf16 $A") ==
+          R"(tensor_parallel=1 pipeline_parallel=1 precision="bf16" zero="optimizer")");
+    // What is not known stays open, and several commands are no answer.
+    CHECK(ids(read_script_of(kAnswered + "$([ \"$A\" = 1 ] && echo --bf16)\n")["jobs"][0]["notes"]) != "");
+    CHECK(answered("A=1\n", "--bf16 $([ $A = 1 ] && cd /x && echo --use-distributed-optimizer)") ==
+          R"(tensor_parallel=1 pipeline_parallel=1 precision="bf16" zero="none")");
+    CHECK(answered("S=\"8 4 2\"\n", "--bf16 --tensor-model-parallel-size $(echo $S | awk '{print $2}')") ==
+          R"(tensor_parallel=4 pipeline_parallel=1 precision="bf16" zero="none")");
+}
+
+TEST_CASE("each word of a list is changed by itself; a pattern stands at the front, at the end or anywhere") {
+    CHECK(answered("F=(bf16 use-distributed-optimizer)\n", "--tensor-model-parallel-size 2 \"${F[@]/#/--}\"") ==
+          R"(tensor_parallel=2 pipeline_parallel=1 precision="bf16" zero="optimizer")");
+    CHECK(answered("F=(--bf16.x --tensor-model-parallel-size=2.x)\n", "\"${F[@]%.x}\"") ==
+          R"(tensor_parallel=2 pipeline_parallel=1 precision="bf16" zero="none")");
+    CHECK(answered("M=7b-tp4\nP=tp2\n", "--bf16 --tensor-model-parallel-size ${M/*tp/} --pipeline-model-parallel-size ${P/#tp/}") ==
+          R"(tensor_parallel=4 pipeline_parallel=2 precision="bf16" zero="none")");
+    CHECK(answered("M=4-tp\nP=2,2,2\n", "--bf16 --tensor-model-parallel-size ${M/%-tp/} --pipeline-model-parallel-size ${P//,2/}") ==
+          R"(tensor_parallel=4 pipeline_parallel=2 precision="bf16" zero="none")");
+}
+
+TEST_CASE("names and words that another shell is given") {
+    const std::string inner = " bash -c '" + kAnswered + "--bf16 --tensor-model-parallel-size $TP'\n";
+    for (const char* start :
+         {"env TP=4", "docker run --gpus all -e TP=4 image", "apptainer exec --env TP=4 a.sif", "srun --export=ALL,TP=4"})
+        CHECK(some(first_of_script(start + inner), {"tensor_parallel"}) == "tensor_parallel=4");
+    CHECK(some(first_of_script("bash -c '" + kAnswered + "--bf16 --tensor-model-parallel-size $1' _ 4\n"), {"tensor_parallel"}) ==
+          "tensor_parallel=4");
+    CHECK(some(first_of_script("run() { " + kAnswered + "--tensor-model-parallel-size $1 \"${@:2}\"; }\nrun 4 --bf16\n"),
+               {"tensor_parallel", "precision"}) == R"(tensor_parallel=4 precision="bf16")");
+}
+
+TEST_CASE("layers of a single part that predict further tokens are not counted, and it is said") {
+    const Json job = first_of_script(
+        "torchrun --nproc_per_node 8 pretrain_mamba.py --hybrid-layer-pattern M-M* --hidden-size 512 --num-attention-heads 8 "
+        "--normalization RMSNorm --disable-bias-linear --position-embedding-type none --vocab-size 32000 --seq-length 2048 "
+        "--max-position-embeddings 2048 --micro-batch-size 1 --bf16 --mtp-num-layers 2\n");
+    CHECK(ids(job["notes"]) == "import_plan.note.not_counted");
+}
