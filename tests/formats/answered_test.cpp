@@ -66,3 +66,35 @@ TEST_CASE("layers of a single part that predict further tokens are not counted, 
         "--max-position-embeddings 2048 --micro-batch-size 1 --bf16 --mtp-num-layers 2\n");
     CHECK(ids(job["notes"]) == "import_plan.note.not_counted");
 }
+
+TEST_CASE("Unsloth's own program: its names and what it does unsaid") {
+    // unslothai/unsloth, unsloth-cli.py
+    const Json job =
+        first_of_script("CUDA_VISIBLE_DEVICES=0 python unsloth-cli.py --model_name unsloth/llama-3-8b --r 64 --load_in_4bit\n");
+    CHECK(some(job, {"lora_rank", "lora_targets", "micro_batch", "global_batch", "sequence_length", "moments", "recompute", "precision"}) ==
+          R"(lora_rank=64 lora_targets="query,key,value,output,gate,up,down" micro_batch=2 global_batch=8 sequence_length=2048 )"
+          R"(moments="8-bit" recompute="full" precision="bf16")");
+    CHECK(fate(job, "--r") == "used 1");
+}
+
+TEST_CASE("torchrun starts Megatron-SWIFT's program as its own command does") {
+    const std::string arguments = " --model Qwen/Qwen2.5-7B --tensor_model_parallel_size 2 --micro_batch_size 1 --max_length 4096\n";
+    const Json own = first_of_script("NPROC_PER_NODE=8 megatron sft" + arguments),
+               started = first_of_script("torchrun --nproc_per_node 8 swift/cli/_megatron/sft.py" + arguments);
+    CHECK(own["job"]["model"] == "qwen2.5-7b");
+    CHECK(started["job"] == own["job"]);
+}
+
+TEST_CASE("a copy of the shards on every node, where a launcher says how many there are") {
+    CHECK(some(first_of_script("torchrun --nproc_per_node 8 --nnodes 4 run_clm.py --model_name_or_path Qwen/Qwen2.5-7B "
+                               "--per_device_train_batch_size 1 --block_size 2048 --bf16 --fsdp \"hybrid_shard auto_wrap\"\n"),
+               {"gpus", "zero", "shard_replicas"}) == R"(gpus=32 zero="weights" shard_replicas=4)");
+}
+
+TEST_CASE("GPT-NeoX: Transformer Engine's attention stores no scores") {
+    const std::string model =
+        "pipe_parallel_size = 1\nmodel_parallel_size = 1\nnum_layers = 4\nhidden_size = 512\nnum_attention_heads = 8\nseq_length = 512\n"
+        "max_position_embeddings = 512\ntrain_micro_batch_size_per_gpu = 1\n";
+    CHECK(some(first_of(model + "te_mha = true\n"), {"attention"}) == R"(attention="flash")");
+    CHECK(some(first_of(model + "te_mha = false\n"), {"attention"}) == R"(attention="plain")");
+}

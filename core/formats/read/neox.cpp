@@ -128,6 +128,7 @@ void read_attention_kinds(Import& in) {
         flash = flash || dumped(entry.value).find("flash") != std::string::npos;
         said = said || dumped(entry.value).find("global") != std::string::npos;
     }
+    flash = in.on("te_mha", "attention") || flash;  // Transformer Engine's, which stores no scores
     in.job["attention"] = flash ? "flash" : "plain";
     const bool fused = in.on("scaled_upper_triang_masked_softmax_fusion", "softmax_fusion");
     if (!flash && !fused && !in.hangs("softmax_fusion")) in.job["softmax_fusion"] = "off";

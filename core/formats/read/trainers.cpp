@@ -158,11 +158,10 @@ void read_fsdp(Import& in, std::string_view prefix, std::string_view version_key
                        std::any_of(std::begin(words), std::end(words), [&](auto word) { return what.find(word) != std::string::npos; });
     if (!known) in.mark(strategy ? strategy_key : std::string("fsdp"), Fate::unknown);
     if (hybrid) {
-        const auto nodes = in.whole("num_machines", "shard_replicas");
-        if (nodes && *nodes > 0)
-            in.job["shard_replicas"] = *nodes;
-        else
-            in.notes.push_back(Text("import_plan.note.not_counted").with("key", "HYBRID_SHARD"));
+        const std::int64_t each = in.job.value("gpus_per_node", std::int64_t{0}), all = in.job.value("gpus", std::int64_t{0});
+        const std::int64_t nodes = in.whole("num_machines", "shard_replicas").value_or(each > 0 ? all / each : 0);  // a copy on each
+        if (nodes > 0) in.job["shard_replicas"] = nodes;
+        if (nodes <= 0) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "HYBRID_SHARD"));
     }
     const std::string offload = joined({prefix, "offload_params"});
     if (in.on(offload, "optimizer_offload") || listed.find("offload") != std::string::npos) {

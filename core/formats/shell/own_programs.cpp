@@ -86,6 +86,29 @@ static void name_trl_file(std::vector<Entry>& entries) {
     }
 }
 
+// What Unsloth's own program does unsaid (unsloth-cli.py): parts of rank 16 of every matrix, beside its kernels.
+static void add_unsloth(std::vector<Entry>& entries) {
+    const std::pair<const char*, Json> usual[] = {{"model_name", "unsloth/llama-3-8b"},
+                                                  {"max_seq_length", 2'048},
+                                                  {"lora_r", 16},
+                                                  {"lora_target_modules", "all-linear"},
+                                                  {"per_device_train_batch_size", 2},
+                                                  {"gradient_accumulation_steps", 4},
+                                                  {"optim", "adamw_8bit"},
+                                                  {"use_gradient_checkpointing", "unsloth"},
+                                                  {"bf16", true},
+                                                  {"cut_cross_entropy", true},
+                                                  {"liger_rms_norm", true},
+                                                  {"liger_swiglu", true},
+                                                  {"bnb_4bit_use_double_quant", true}};
+    for (Entry& entry : entries)
+        if (entry.key == "r") entry.key = "lora_r";
+    for (const auto& [key, value] : usual)
+        if (count_like(entries, {key}) == 0) entries.push_back({key, "unsloth-cli.py", value});
+    entries.push_back({"unsloth", "", true, 0, {}});
+    entries.back().fate = Fate::no_number;
+}
+
 // "trl dpo", "-m trl.scripts.dpo", "examples/scripts/dpo.py", "run_dpo.py": TRL's programs, and those named after its ways to train. Its
 // fine-tuning computes layers again unless it is told (SFTConfig).
 void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
@@ -95,6 +118,7 @@ void add_trl(const ShellCommand& command, std::vector<Entry>& entries) {
         if (word.starts_with("openrlhf.cli.") && i > 0 && command.words[i - 1].text == "-m")
             entries.push_back({"module", "", word, command.words[i].line});
         if (word == "trl") name_trl_file(entries);
+        if (word.ends_with("unsloth-cli.py")) return add_unsloth(entries);
         const bool program = i > 0 && command.words[i - 1].text == "trl", module = word.starts_with(kModule);
         if (!program && !module && !word.ends_with(".py")) continue;
         const bool own = program || module || word.find("trl/") != std::string_view::npos;

@@ -47,6 +47,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         format = "primus";
         return primus;
     }
+    if (!megatron_swift(command).empty()) return std::nullopt;
     ReadJob job;
     ShellCommand rest = command;
     job.in.entries = overrides_of(rest);
@@ -173,7 +174,7 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     const Entry* const gpus = in.last("gpus");  // a container may be given "all"
     if (gpus != nullptr && number_in(gpus->value) && (set.contains("gpus") || (first != "srun" && first != "sbatch")))
         in.set("gpus", in.whole("gpus", "gpus"));
-    const std::string way = started_with(command, "megatron", {"sft", "pt", "rlhf"});
+    const std::string way = megatron_swift(command);
     const bool swift = !way.empty();
     if (swift) fill_megatron_swift(in, way, command.line);
     if (swift) take_named_model(in, in.has("model") ? "model" : "load");

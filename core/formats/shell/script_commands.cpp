@@ -129,9 +129,17 @@ std::string started_with(const ShellCommand& command, std::string_view program, 
     return "";
 }
 
+// "megatron sft", and "torchrun … swift/cli/_megatron/sft.py", which it starts.
+std::string megatron_swift(const ShellCommand& command) {
+    for (const ShellWord& word : command.words)
+        for (const char* way : {"sft", "pt", "rlhf"})
+            if (word.text.ends_with(joined({"cli/_megatron/", way, ".py"}))) return way;
+    return started_with(command, "megatron", {"sft", "pt", "rlhf"});
+}
+
 // Megatron-LM's own programs: some of their arguments may stand in a file; and Megatron-SWIFT's, which has defaults for most.
 bool pretrains(const ShellCommand& command) {
-    return !started_with(command, "megatron", {"sft", "pt", "rlhf"}).empty() ||
+    return !megatron_swift(command).empty() ||
            std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
                const std::string name = word.text.substr(word.text.rfind('/') + 1);
                return name == "pretrain_gpt.py" || name == "pretrain_mamba.py" || name == "pretrain_hybrid.py";

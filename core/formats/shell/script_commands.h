@@ -23,6 +23,8 @@ const ShellWord* started_script(const ShellCommand& command);
 inline bool starts_script(const ShellCommand& command) { return started_script(command) != nullptr; }
 // "accelerate launch train.py", "swift sft": the word behind the program, one of these; "" where it is not there.
 std::string started_with(const ShellCommand& command, std::string_view program, std::initializer_list<std::string_view> words);
+// How Megatron-SWIFT trains; "": it is none of it.
+std::string megatron_swift(const ShellCommand& command);
 // Megatron-LM's own programs, some of whose arguments may stand in a file; and those that do not train.
 bool pretrains(const ShellCommand& command);
 bool only_evaluates(const ShellCommand& command);
