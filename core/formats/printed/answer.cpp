@@ -159,6 +159,8 @@ void note_cards(const PrintedRun& run, std::vector<Text>& notes) {
 std::vector<Text> notes_of(const PrintedRun& run, const Steps& steps, const Json& measured) {
     std::vector<Text> notes = steps.notes;
     note_cards(run, notes);
+    if (const PrintedNumber* const states = run.highest(Quantity::theoretical); states != nullptr && states->printer == Printer::deepspeed)
+        notes.emplace_back("read_run.note.states");
     if (run.death_count > 1) notes.push_back(Text("read_run.note.deaths").with("count", run.death_count));
     if (!steps.series.empty() && measured.empty()) notes.emplace_back("read_run.note.samples");
     return notes;

@@ -1,4 +1,4 @@
-// Which cards nvidia-smi shows, as the catalogue calls them.
+// Which cards nvidia-smi, rocm-smi or amd-smi shows, as the catalogue calls them.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -39,7 +39,7 @@ PrintedCards cards_of(const PrintedRun& run) {
     std::set<std::int64_t> numbers;
     double size = 0;
     for (const PrintedNumber& one : run.numbers) {
-        if (one.printer != Printer::nvidia_smi) continue;
+        if (!shows_cards(one.printer)) continue;
         if (one.rank >= 0) numbers.insert(one.rank);
         if (one.quantity == Quantity::capacity) size = std::max(size, one.value);
     }

@@ -1,8 +1,10 @@
 // Lines that say what memory was held: Megatron-LM's report of memory, DeepSpeed's see_memory_usage, torch.cuda.memory_summary(),
-// torchtitan's lines of a step, nvidia-smi; and the words of those that count in one unit throughout.
+// DeepSpeed's table of states, torchtitan's lines of a step, nvidia-smi, rocm-smi, amd-smi; and the words of those that count in one unit
+// throughout.
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "formats/printed/line.h"
 #include "formats/printed/printed.h"
 
@@ -112,10 +114,74 @@ void query_row(Memory& memory, std::string_view text, std::int64_t card) {
     if (key == "Total") memory.add(Quantity::capacity, Printer::nvidia_smi, size, card);
 }
 
+constexpr std::string_view kRocmTotal = "VRAM Total Memory (B)", kRocmUsed = "VRAM Total Used Memory (B)";
+
+// "GPU[0]\t\t: VRAM Total Used Memory (B): 283725824" of rocm-smi --showmeminfo vram; with --json all cards stand in one line,
+// {"card0": {"VRAM Total Memory (B)": "206141652992", …}, "card1": …}.
+void rocm_row(Memory& memory, std::string_view text) {
+    constexpr std::string_view kCard = "\"card";
+    while (!text.empty()) {
+        const std::string_view card = text.substr(0, text.find(kCard, 1));
+        text.remove_prefix(card.size());
+        const std::int64_t rank = std::max(rank_after(card, "GPU["), rank_after(card, kCard));
+        memory.add(Quantity::used, Printer::rocm_smi, number_after(card, kRocmUsed), rank);
+        memory.add(Quantity::capacity, Printer::rocm_smi, number_after(card, kRocmTotal), rank);
+        for (const std::string_view key : {"Card Series", "Card series"})
+            if (const std::size_t at = card.find(key); at != std::string_view::npos) {
+                const std::size_t begin = std::min(card.find_first_not_of("\": \t", at + key.size()), card.size());
+                name_card(memory.run_, card.substr(begin, card.find('"', begin) - begin));
+            }
+    }
+}
+
+// "|   0       1       6        SPX/NPS1 | 0 %        N/A           283/294896 MB |" of amd-smi, whose row before has the name:
+// "| 0000:05:00.0    AMD Instinct MI355X | 0 %      54 °C   0          234/1400 W |"
+bool amd_row(Memory& memory, std::string_view text) {
+    std::vector<std::string_view> cells;
+    split_cells(text, '|', cells, 4);
+    if (cells.size() < 3) return false;
+    if (const std::size_t name = cells[1].find("  AMD "); name != std::string_view::npos && has(cells[1].substr(0, name), ":"))
+        return name_card(memory.run_, trimmed(cells[1].substr(name))), true;
+    const std::size_t slash = cells[2].rfind('/'), begin = cells[2].find_last_of(' ', slash) + 1;
+    const std::int64_t card = rank_after(text.substr(0, text.find('|', 1)), "|");
+    if (card < 0 || !cells[2].ends_with("B") || !has(cells[2], " %") || slash == std::string_view::npos || begin > slash) return false;
+    const std::string_view unit = cells[2].substr(std::min(cells[2].find(' ', slash), cells[2].size()));
+    const std::string used = joined({cells[2].substr(begin, slash - begin), unit});
+    memory.add(Quantity::used, Printer::amd_smi, size_of(used), card);
+    memory.add(Quantity::capacity, Printer::amd_smi, size_of(cells[2].substr(slash + 1)), card);
+    return true;
+}
+
+// A row of amd-smi monitor: "  0  248 W     55 °C     48 °C     283 MB   196300 MB": the first size is in use, the last the card's.
+bool monitor_row(Memory& memory, std::string_view text) {
+    std::vector<std::string_view> words;
+    split_words(text, words, 60);
+    const double card = words.empty() ? -1 : number_of(words[0]).value_or(-1);
+    MaybePrinted first, last;
+    for (const std::string_view word : words)
+        if (const MaybePrinted size = size_of(text.substr(static_cast<std::size_t>(word.data() - text.data())))) {
+            if (!first) first = size;
+            last = size;
+        }
+    if (!first || card < 0 || card > 1e6) return false;
+    memory.add(Quantity::used, Printer::amd_smi, first, static_cast<std::int64_t>(card));
+    memory.add(Quantity::capacity, Printer::amd_smi, last, static_cast<std::int64_t>(card));
+    return true;
+}
+
+// "   62.23GB |   5.43GB | offload_param=none, offload_optimizer=cpu , zero_init=1" of estimate_zero3_model_states_mem_needs_all_live():
+// for the host and for each GPU.
+void states_row(Memory& memory, std::string_view text) {
+    std::vector<std::string_view> cells;
+    split_cells(text, '|', cells, 3);
+    if (size_of(cells[0])) memory.add(Quantity::theoretical, Printer::deepspeed, size_of(cells[1]), -1);
+}
+
 SmiColumns smi_columns(std::string_view header) {
     std::vector<std::string_view> cells;
     split_cells(header, ',', cells, 40);
     SmiColumns columns;
+    columns.unit = kMebi;
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (cells[i].starts_with("memory.used")) columns.used = i;
         if (cells[i].starts_with("memory.total")) columns.total = i;
@@ -123,6 +189,10 @@ SmiColumns smi_columns(std::string_view header) {
         if (cells[i] == "uuid" || cells[i] == "gpu_uuid" || cells[i] == "pci.bus_id" || cells[i] == "gpu_bus_id") columns.card = i;
         if (cells[i] == "timestamp") columns.timed = true;
         if (cells[i] == "name") columns.name = i;
+        if (cells[i] == "device") columns.card = i;  // "card0" of rocm-smi, with bytes
+        if (cells[i].starts_with(kRocmUsed)) columns.used = i, columns.printer = Printer::rocm_smi, columns.unit = 1;
+        if (cells[i].starts_with(kRocmTotal)) columns.total = i;
+        if (lower_case(cells[i]) == "card series") columns.name = i;
     }
     return columns;
 }
@@ -140,7 +210,7 @@ std::int64_t card_of(std::string_view identity, SmiColumns& columns, PrintedRun&
     run.rows_are_cards = true;
     if (++columns.rows <= kMostInNode) return static_cast<std::int64_t>(columns.rows) - 1;
     for (PrintedNumber& one : run.numbers)
-        if (one.printer == Printer::nvidia_smi) one.rank = -1;
+        if (shows_cards(one.printer)) one.rank = -1;
     return -1;
 }
 
@@ -152,7 +222,7 @@ bool smi_values(Memory& memory, std::string_view text, SmiColumns& columns) {
     const auto mebibytes = [&](std::size_t at) {
         MaybePrinted size = size_of(cell(at));
         if (size) return size;
-        if (const auto plain = number_of(cell(at))) size = Printed{*plain * kMebi, cell(at)};  // without units it is in MiB too
+        if (const auto plain = number_of(cell(at))) size = Printed{*plain * columns.unit, cell(at)};  // nvidia-smi's are in MiB
         return size;
     };
     const MaybePrinted used = mebibytes(columns.used), total = mebibytes(columns.total);
@@ -161,8 +231,8 @@ bool smi_values(Memory& memory, std::string_view text, SmiColumns& columns) {
     const std::int64_t rank = columns.index == SIZE_MAX              ? card_of(cell(columns.card), columns, memory.run_)
                               : index && *index >= 0 && *index < 1e6 ? static_cast<std::int64_t>(*index)
                                                                      : -1;
-    memory.add(Quantity::used, Printer::nvidia_smi, used, rank);
-    memory.add(Quantity::capacity, Printer::nvidia_smi, total, rank);
+    memory.add(Quantity::used, columns.printer, used, rank);
+    memory.add(Quantity::capacity, columns.printer, total, rank);
     if (columns.name != SIZE_MAX) name_card(memory.run_, cell(columns.name));
     return true;
 }
@@ -200,6 +270,22 @@ bool word_memory(Memory& memory, std::string_view text) {
 
 }  // namespace
 
+// Of rocm-smi and amd-smi; its CSV is read like nvidia-smi's.
+bool MemoryReader::read_amd(const PrintedLines& line, PrintedRun& run) {
+    const std::string_view text = line.text;
+    Memory memory(line, run);
+    const bool rocm = has(text, kRocmUsed) || has(text, kRocmTotal) || (text.starts_with("GPU[") && has(lower_case(text), "card series"));
+    if (rocm && !text.starts_with("device,")) return rocm_row(memory, text), true;
+    if (text.starts_with('|') && amd_row(memory, text)) return true;
+    if (in_monitor_ && !trimmed(text).empty() && (in_monitor_ = monitor_row(memory, text))) return true;
+    if (has(text, "VRAM_USED") && has(text, "VRAM_TOTAL")) return in_monitor_ = true;
+    if (text.starts_with("GPU: ")) amd_card_ = rank_after(text, "GPU:");  // of amd-smi metric
+    const bool total = has(text, "TOTAL_VRAM:");
+    if (!total && !has(text, "USED_VRAM:")) return false;
+    memory.add(total ? Quantity::capacity : Quantity::used, Printer::amd_smi, size_after(text, "_VRAM:"), amd_card_);
+    return true;
+}
+
 void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
     const std::string_view text = line.text;
     Memory memory(line, run);
@@ -207,6 +293,11 @@ void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
     if (has(text, "heoretical memory footprints")) return theoretical_memory(memory, text);
     if (has(text, "Max_MA") || has(text, "MemAllocated")) return deepspeed_memory(memory, text);
     if (has(text, "cuda_max_memory_reserved")) return nanotron_memory(memory, text);
+    if (has(text, "| offload_")) return states_row(memory, text);
+    if (text.starts_with("device memory usage:"))  // llm.c, of the whole card
+        return memory.add(Quantity::used, Printer::other, size_after(text, "usage:"), -1),
+               memory.add(Quantity::capacity, Printer::other, size_after(text, "MiB /"), -1);
+    if (read_amd(line, run)) return;
     if (word_memory(memory, text)) return;
     if (has(text, "CUDA memory summary")) {
         device_ = rank_after(text, "device ID");
@@ -224,7 +315,7 @@ void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
         return;
     }
     if (in_query_) return query_row(memory, text, -1);
-    if (has(text, "memory.used") || has(text, "memory.total")) {
+    if (has(text, "memory.used") || has(text, "memory.total") || (text.starts_with("device,") && has(text, kRocmUsed))) {
         columns_ = smi_columns(text);
         in_table_ = columns_.any();
         return;

@@ -35,8 +35,8 @@ constexpr QuantityText kQuantities[] = {
 static_assert(std::size(kQuantities) == static_cast<std::size_t>(Quantity::count));
 
 constexpr std::string_view kPrinters[] = {
-    "pytorch",  "megatron-lm", "megatron-bridge", "nemo",       "torchtitan", "nanotron",
-    "gpt-neox", "deepspeed",   "trainer",         "nvidia-smi", "other",
+    "pytorch",   "megatron-lm", "megatron-bridge", "nemo",     "torchtitan", "nanotron", "gpt-neox",
+    "deepspeed", "trainer",     "nvidia-smi",      "rocm-smi", "amd-smi",    "other",
 };
 static_assert(std::size(kPrinters) == static_cast<std::size_t>(Printer::count));
 

@@ -21,7 +21,7 @@ enum class Quantity {
     max_reserved,
     current_allocated,  // at some moment
     current_reserved,
-    used,         // on the card, by nvidia-smi
+    used,         // on the card, by nvidia-smi and the like
     theoretical,  // counted by the framework itself
     step_seconds,
     tokens_per_s,
@@ -37,8 +37,25 @@ struct QuantityText {
 const QuantityText& text(Quantity quantity);
 
 // Who printed it.
-enum class Printer { pytorch, megatron, bridge, nemo, torchtitan, nanotron, neox, deepspeed, trainer, nvidia_smi, other, count };
+enum class Printer {
+    pytorch,
+    megatron,
+    bridge,
+    nemo,
+    torchtitan,
+    nanotron,
+    neox,
+    deepspeed,
+    trainer,
+    nvidia_smi,
+    rocm_smi,
+    amd_smi,
+    other,
+    count
+};
 std::string_view id_of(Printer printer);
+// Whether it shows what cards hold, whatever runs there.
+inline bool shows_cards(Printer printer) { return printer >= Printer::nvidia_smi && printer <= Printer::amd_smi; }
 
 struct PrintedNumber {
     Quantity quantity = Quantity::count;
@@ -78,7 +95,7 @@ struct PrintedRun {
     std::vector<PrintedStep> steps;
     std::vector<OutOfMemory> deaths;  // the first ones
     std::size_t death_count = 0;
-    std::vector<std::string> cards;  // names that nvidia-smi shows
+    std::vector<std::string> cards;  // names that nvidia-smi, rocm-smi or amd-smi shows
     bool rows_are_cards = false;     // they have no number but that of their row
     std::vector<PrintedArgument> arguments;
 
@@ -95,9 +112,11 @@ class PrintedLines;
 void read_printed_step(const PrintedLines& line, PrintedRun& run);
 void read_printed_argument(const PrintedLines& line, PrintedRun& run);
 
-// The columns of nvidia-smi's --format=csv, from its first line, and the cards below it that have no number there.
+// The columns of nvidia-smi's --format=csv and of rocm-smi's --csv, from its first line, and the cards below it that have no number there.
 struct SmiColumns {
     std::size_t used = SIZE_MAX, total = SIZE_MAX, index = SIZE_MAX, name = SIZE_MAX, card = SIZE_MAX;  // card: its identity
+    Printer printer = Printer::nvidia_smi;
+    double unit = 0;  // of numbers without one
     bool timed = false;
     std::size_t rows = 0;
     std::vector<std::string> cards{};
@@ -109,9 +128,12 @@ class MemoryReader {
     void read(const PrintedLines& line, PrintedRun& run);
 
  private:
+    bool read_amd(const PrintedLines& line, PrintedRun& run);
     SmiColumns columns_;
     bool in_table_ = false, in_query_ = false;  // below "FB Memory Usage" of nvidia-smi -q
-    std::int64_t device_ = -1, card_ = -1;      // of the summary, and of the row in nvidia-smi's table
+    bool in_monitor_ = false;                   // of amd-smi
+    // Of the summary; of the row in nvidia-smi's table; of amd-smi metric.
+    std::int64_t device_ = -1, card_ = -1, amd_card_ = -1;
 };
 
 // The message that memory has run out, which may go on over the next lines.

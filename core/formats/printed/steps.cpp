@@ -1,7 +1,7 @@
 // Lines that say how long a step took. The wordings are those of the programs' own sources: training_log of Megatron-LM and its children,
 // torchtitan's MetricsProcessor, nanotron's log of a step, DeepSpeed's ThroughputTimer and its pipeline, the progress bar of NeMo, the
 // Trainer of Transformers and ms-swift's words in it, MaxText's metric_logger.py, Composer's SpeedMonitor, torchtune's metric_logging.py,
-// OLMo-core's speed_monitor.py.
+// OLMo-core's speed_monitor.py, nanoGPT's train.py, build-nanogpt's and modded-nanogpt's, llm.c's train_gpt2.cu and train_gpt2.py.
 #include "formats/printed/line.h"
 #include "formats/printed/printed.h"
 
@@ -148,6 +148,39 @@ PrintedStep olmo_step(std::string_view line) {
     return step;
 }
 
+// "iter 100: loss 3.4012, time 231.41ms, mfu 41.20%"
+PrintedStep nanogpt_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other};
+    step.seconds = value_after(line, " time ") / 1e3;
+    step.iteration = iteration_after(line, "iter ");
+    return step;
+}
+// "step   80/19560 | loss 7.512386 (+nanz)| norm 1.1204 (+nanz)| lr 6.86e-05 | 4187.58 ms | 32.2% bf16 MFU | 125356 tok/s" of llm.c;
+// "… | lr 6.00e-04 | (330.12 ms | 1588123 tok/s)" of its train_gpt2.py
+PrintedStep llmc_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other};
+    if (!has(line, "step") || !has(line, " ms |")) return step;
+    step.seconds = value_after(line, has(line, "| (") ? "| (" : "|") / 1e3;
+    step.tokens_per_s = value_after(line, has(line, "MFU |") ? "MFU |" : " ms |");
+    step.iteration = iteration_after(line, "step");
+    return step;
+}
+// "step   10 | loss: 6.52 | … | dt: 330.12ms | tok/sec: 1588123.45"
+PrintedStep rebuilt_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other};
+    if (has(line, "ms |")) step.seconds = value_after(line, "dt:") / 1e3;
+    step.tokens_per_s = value_after(line, "tok/sec:");
+    step.iteration = iteration_after(line, "step");
+    return step;
+}
+// "step:140/1770 train_time:19670ms step_avg:140.50ms", over all steps so far
+PrintedStep modded_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other, .whole_run = true};
+    step.seconds = value_after(line, "step_avg:") / 1e3;
+    step.iteration = iteration_after(line, "step:");
+    return step;
+}
+
 struct Wording {
     std::string_view has;
     PrintedStep (*read)(std::string_view line);
@@ -165,6 +198,10 @@ constexpr Wording kWordings[] = {
     {"throughput/batches_per_sec", composer_step},
     {"tokens_per_second_per_gpu:", tune_step},
     {"throughput/device/TPS=", olmo_step},
+    {"ms, mfu ", nanogpt_step},
+    {" tok/s", llmc_step},
+    {"ms | tok/sec:", rebuilt_step},
+    {"ms step_avg:", modded_step},
     {"Step Time :", bridge_step},
     {" wps:", torchtitan_step},
     {" tps:", torchtitan_step},

@@ -1019,6 +1019,8 @@ export type RunPrinter =
     | 'deepspeed'
     | 'trainer'
     | 'nvidia-smi'
+    | 'rocm-smi'
+    | 'amd-smi'
     | 'other';
 
 // What a number was read as.

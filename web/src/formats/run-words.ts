@@ -42,7 +42,7 @@ export const againstArgs = (against: { job: Job; catalog: Catalog }) => ({
 export type Cards = Pick<Job, 'gpu' | 'gpus'>;
 type Shown = Pick<Page, 'job' | 'catalog'>;
 
-// The GPUs that nvidia-smi shows, where the run has others: another card, or another number. It shows those of one node.
+// The GPUs that nvidia-smi or its like shows, where the run has others: another card, or another number. It shows those of one node.
 export function otherCards({ gpu, gpus }: RunRead, { job, catalog }: Shown): Cards | null {
     if (gpu === null) return null;
     const [had, count] = [Number(job.gpus), gpus ?? Number(job.gpus)];
@@ -50,12 +50,16 @@ export function otherCards({ gpu, gpus }: RunRead, { job, catalog }: Shown): Car
     return gpu === job.gpu && (count === had || isNode) ? null : { gpu, gpus: count };
 }
 
-export const cardsArgs = ({ gpu, gpus, cards }: Pick<RunRead, 'gpu' | 'gpus' | 'cards'>, { job, catalog }: Shown) => ({
+export const cardsArgs = (
+    { gpu, gpus, cards, printers }: Pick<RunRead, 'gpu' | 'gpus' | 'cards' | 'printers'>,
+    { job, catalog }: Shown,
+) => ({
+    tool: printers.find((one) => one.endsWith('-smi')) ?? '',
     count: gpus === null || cards.length > 1 ? 0 : gpus,
     gpu: gpu === null ? listed(cards) : gpuLabel({ catalog, job: { ...job, gpu } }),
 });
 
-// What nvidia-smi shows. `compared`: with the run of the page.
+// What nvidia-smi or its like shows. `compared`: with the run of the page.
 export const cardTexts = (run: RunRead, page: Shown, compared: boolean): string[] =>
     run.cards.length === 0 ? [] : [say('run.cards', { ...cardsArgs(run, page), other: compared && otherCards(run, page) !== null })];
 
