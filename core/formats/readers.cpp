@@ -15,6 +15,8 @@ static constexpr FormatReader kReaders[] = {
     {"primus", "Primus", primus_likeness, read_primus},
     {"torchtune", "torchtune", torchtune_likeness, read_torchtune},
     {"litgpt", "LitGPT", litgpt_likeness, read_litgpt},
+    {"nanogpt", "nanoGPT", nanogpt_likeness, read_nanogpt},
+    {"llm.c", "llm.c", llmc_likeness, read_llmc},
     {"verl", "verl", verl_likeness, read_verl},
     {"nemo-rl", "NeMo RL", nemo_rl_likeness, read_nemo_rl},
     {"nanotron", "", nanotron_likeness, read_nanotron},

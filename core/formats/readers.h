@@ -63,6 +63,10 @@ int levanter_likeness(const std::vector<Entry>& entries);
 void read_levanter(Import& import);
 int litgpt_likeness(const std::vector<Entry>& entries);
 void read_litgpt(Import& import);
+int nanogpt_likeness(const std::vector<Entry>& entries);
+void read_nanogpt(Import& import);
+int llmc_likeness(const std::vector<Entry>& entries);
+void read_llmc(Import& import);
 
 // What Megatron-SWIFT takes unsaid ("megatron sft": its `way`); and what it adds to Megatron-LM's arguments, which are read already.
 void fill_megatron_swift(Import& import, const std::string& way, std::int64_t line);

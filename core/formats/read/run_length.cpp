@@ -24,6 +24,8 @@ constexpr LengthRow kRunLengths[] = {
     {"tokens.train_steps", LengthUnit::steps},       // nanotron
     {"trainer.num_train_steps", LengthUnit::steps},  // Levanter
     {"steps", LengthUnit::steps, true},              // MaxText
+    {"max_iters", LengthUnit::steps, true},          // nanoGPT
+    {"llmc.x", LengthUnit::steps, true},             // llm.c
     {"max_duration", LengthUnit::said, true},        // llm-foundry
 };
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "formats/documents.h"
 #include "formats/megatron/read.h"
+#include "formats/python/settings.h"
 #include "formats/read/others.h"
 #include "formats/read/trainers.h"
 #include "formats/readers.h"
@@ -151,6 +152,84 @@ void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries) {
             entries.push_back({way.find("pretrain") == std::string::npos ? "checkpoint_dir" : "model_name", command.words[next].text,
                                command.words[next].text, command.words[next].line, open_names(command.words[next].text)});
         return;
+    }
+}
+
+// A command without a launcher before its program is one process.
+static void add_alone(const ShellCommand& command, const ShellWord& program, std::vector<Entry>& entries) {
+    const std::string& first = command.words[0].text;
+    if (&program == command.words.data() || first.starts_with("python")) entries.push_back({"one_process", "", true, program.line});
+}
+
+void add_llmc(const ShellScript& script, ShellCommand& command, std::vector<Entry>& entries) {
+    const auto program = std::find_if(command.words.begin(), command.words.end(), [](const ShellWord& word) {
+        return word.text.ends_with("train_gpt2cu") || word.text.ends_with("train_gpt2fp32cu") || word.text.ends_with("train_gpt2.py");
+    });
+    if (program == command.words.end() || command.words[0].text == "make") return;
+    const auto add = [&](std::string_view name, std::string_view shown, const ShellWord& word) {
+        entries.push_back({joined({"llmc.", name}), std::string(shown), word.text, word.line, open_names(word.text)});
+    };
+    if (program->text.ends_with(".py")) {
+        if (count_like(entries, {"input_bin", "total_batch_size"}) < 2) return;
+        constexpr WordRow kNames[] = {{"input_bin", "llmc.i"},
+                                      {"input_val_bin", "llmc.j"},
+                                      {"output_dir", "llmc.o"},
+                                      {"model", "llmc.e"},
+                                      {"batch_size", "llmc.b"},
+                                      {"sequence_length", "llmc.t"},
+                                      {"total_batch_size", "llmc.d"},
+                                      {"num_iterations", "llmc.x"},
+                                      {"learning_rate", "llmc.l"},
+                                      {"warmup_iters", "llmc.u"},
+                                      {"learning_rate_decay_frac", "llmc.q"},
+                                      {"weight_decay", "llmc.c"},
+                                      {"val_loss_every", "llmc.v"},
+                                      {"val_max_steps", "llmc.m"},
+                                      {"sample_every", "llmc.s"},
+                                      {"overfit_single_batch", "llmc.a"},
+                                      {"tensorcores", "llmc.f"},
+                                      {"zero_stage", "llmc.z"},
+                                      {"dtype", "llmc.PRECISION"},
+                                      {"flash", "llmc.flash"},
+                                      {"compile", "llmc.ps"},
+                                      {"grad_clip", "llmc.g"},
+                                      {"write_tensors", "llmc.h"},
+                                      {"inference_only", "llmc.inference"}};
+        for (Entry& entry : entries)
+            for (const auto& [theirs, ours] : kNames)
+                if (entry.key == theirs) entry.key = ours;
+        entries.push_back({"llmc.python", "", true, program->line});
+        return add_alone(command, *program, entries);
+    }
+    add("program", "", *program);
+    add_alone(command, *program, entries);
+    for (auto word = program + 1; word + 1 < command.words.end(); word += 2)
+        if (word->text.starts_with('-')) add(word->text.substr(1), word->text, word[1]);
+    command.words.erase(program + 1, command.words.end());
+    // "make train_gpt2cu USE_CUDNN=1": how it was built
+    for (const ShellCommand& made : script.commands) {
+        if (made.words.empty() || made.words[0].text != "make") continue;
+        bool cudnn = false;
+        for (const ShellWord& word : made.words) {
+            constexpr std::string_view kPrecision = "PRECISION=";
+            if (word.text.starts_with(kPrecision)) add("PRECISION", "PRECISION", {word.text.substr(kPrecision.size()), word.line});
+            cudnn = cudnn || word.text == "USE_CUDNN=1";
+        }
+        add("USE_CUDNN", cudnn ? "USE_CUDNN" : "", {cudnn ? "1" : "0", made.words[0].line});
+    }
+}
+
+void add_nanogpt(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::vector<Entry>& entries) {
+    for (std::size_t i = 0; i + 1 < command.words.size(); ++i) {
+        const ShellWord &program = command.words[i], &file = command.words[i + 1];
+        if (!program.text.ends_with("train.py") || !file.text.ends_with(".py") || file.text.starts_with('-')) continue;
+        std::vector<Entry> told;
+        for (std::size_t at = 0; at < script.file_names.size() && told.empty(); ++at)
+            if (script.file_names[at] == file.text) told = python_settings(script.files[at].text, set);
+        if (told.empty()) told.push_back({"settings_file", "", file.text, file.line, open_names(file.text)});
+        entries.insert(entries.begin(), told.begin(), told.end());
+        entries.push_back({"nanogpt", "", true, program.line});
+        return add_alone(command, program, entries);
     }
 }
 

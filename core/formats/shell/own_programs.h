@@ -15,6 +15,10 @@ bool runs_own_program(const ShellCommand& command);
 void add_trl(const ShellCommand& command, std::vector<Entry>& entries);
 // "litgpt finetune_lora MODEL", "litgpt/finetune/lora.py": what it does, and the model behind it.
 void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries);
+// "./train_gpt2cu -b 64 -t 1024" of llm.c, whose arguments have one dash: they leave the command. Its train_gpt2.py has the same.
+void add_llmc(const ShellScript& script, ShellCommand& command, std::vector<Entry>& entries);
+// "train.py config/train_gpt2.py" of nanoGPT: the file that says the rest.
+void add_nanogpt(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::vector<Entry>& entries);
 // Whether its settings are those of a program that is known and not read, which may have names of Megatron-LM's, too.
 bool runs_other(ShellCommand command);
 // Whether the program's name says that it trains nothing, and no argument says otherwise.

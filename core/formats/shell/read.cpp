@@ -58,6 +58,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
         job.in.entries.push_back({"swift", "", swift, command.line});
     add_trl(rest, job.in.entries);
     add_litgpt(rest, job.in.entries);
+    add_llmc(script, rest, job.in.entries);
+    add_nanogpt(script, rest, set, job.in.entries);
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =
@@ -95,7 +97,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
-    if (!recipe || !recipe->starts_nodes) read_launch(script, command, job.in);
+    const bool llmc = reader->id == "llm.c";  // whose own "-n" is no number of processes
+    if (!recipe || !recipe->starts_nodes) read_launch(script, llmc ? rest : command, job.in);
     if (reader->id == "transformers" || reader->id == "llama-factory") add_launcher_file(script, rest, job.in);
     if (reader->id == "transformers" && count_like(job.in.entries, {"deepspeed", "deepspeed_config", "deepspeed_config_file"}) > 0)
         add_deepspeed_file(job.in.entries, deepspeed_documents(script, command));

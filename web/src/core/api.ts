@@ -902,6 +902,8 @@ export type ImportFormat =
     | 'gpt-neox'
     | 'torchtune'
     | 'litgpt'
+    | 'nanogpt'
+    | 'llm.c'
     | 'levanter'
     | 'verl'
     | 'nemo-rl'
