@@ -1334,7 +1334,7 @@ export interface Words {
     'run.ran': null;
     'run.against': { script: string | boolean; model: string; gpus: number; gpu: string; tokens: number };
     'run.not_compared': { asks: string | boolean };
-    'run.cards': { count: number; gpu: string; other: string | boolean };
+    'run.cards': { tool: string; count: number; gpu: string; other: string | boolean };
     'run.use_cards': { count: number; gpu: string };
     'run.other_gpus': { printed: number; gpus: number };
     'run.not_enough': { fit: string | boolean; used: number };
