@@ -4,10 +4,11 @@
 
 #include "base/text.h"
 #include "formats/documents.h"
+#include "formats/python/loops.h"
 
 namespace fourfold {
 
-static constexpr std::size_t kMostCalls = 10;
+static constexpr std::size_t kMostCalls = 10, kMostEntriesOfLoop = 40;
 
 std::vector<Entry> told_accelerate(const PythonTokens& tokens, const PythonArguments& reader) {
     std::vector<Entry> all;
@@ -36,11 +37,13 @@ std::vector<Entry> accelerate_loop(const PythonTokens& tokens, const PythonArgum
     constexpr std::string_view kOptimizers[] = {"Adam", "AdamW", "Adam8bit", "AdamW8bit", "PagedAdamW8bit", "Adafactor", "SGD", "Muon"};
     std::vector<Entry> entries, batches;
     bool found = false, split = false, again = false;
-    for (std::size_t i = 0; i < tokens.size() && entries.size() < kMostCalls; ++i) {
+    for (std::size_t i = 0; i < tokens.size() && entries.size() < kMostEntriesOfLoop; ++i) {
         const auto calls = [&](std::string_view name) { return calls_at(tokens, i, name); };
-        again = again || tokens[i].value.find("gradient_checkpointing") != std::string::npos;
+        for (const std::string_view word : {"gradient_checkpointing", "activation_checkpointing", "checkpoint_wrapper"})
+            again = again || tokens[i].value.find(word) != std::string::npos;
         if (const auto* const rule = std::find_if(std::begin(kOptimizers), std::end(kOptimizers), calls); rule != std::end(kOptimizers))
             entries.push_back({"optim", tokens[i].value, rule->substr(rule->starts_with("Paged") ? 5 : 0), tokens[i].line});
+        found = add_own_fsdp(tokens, i, reader, entries) || add_lightning(tokens, i, reader, entries) || found;
         const bool accelerator = calls("Accelerator"), data = calls("DataLoader");
         if (!accelerator && !data && !calls("DeepSpeedPlugin") && !calls("GradientAccumulationPlugin")) continue;
         found = found || accelerator;
