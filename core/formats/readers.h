@@ -65,6 +65,12 @@ int litgpt_likeness(const std::vector<Entry>& entries);
 void read_litgpt(Import& import);
 int nanogpt_likeness(const std::vector<Entry>& entries);
 void read_nanogpt(Import& import);
+int xtuner_likeness(const std::vector<Entry>& entries);
+void read_xtuner(Import& import);
+int internevo_likeness(const std::vector<Entry>& entries);
+void read_internevo(Import& import);
+int colossal_likeness(const std::vector<Entry>& entries);
+void read_colossal(Import& import);
 int llmc_likeness(const std::vector<Entry>& entries);
 void read_llmc(Import& import);
 

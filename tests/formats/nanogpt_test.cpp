@@ -67,7 +67,8 @@ TEST_CASE("nanoGPT: a command, whose file stands elsewhere or in the script") {
     CHECK(some(job, {"gpus", "micro_batch", "sequence_length"}) == "gpus=8 micro_batch=8 sequence_length=?");
     CHECK(ids(job["notes"]) == "import_plan.note.file");
     CHECK(fate(job, "--compile") == "no_number 1");
-    CHECK(some(first_of_script("python train.py config/train_shakespeare_char.py --device=cuda\n"), {"gpus"}) == "gpus=1");
+    const Json alone = first_of_script("python train.py config/train_shakespeare_char.py --batch_size=12 --n_layer=4 --max_iters=2000\n");
+    CHECK(some(alone, {"gpus", "micro_batch", "global_batch", "model"}) == "gpus=1 micro_batch=12 global_batch=? model=?");
     const Json whole = read_script_of("cat > config/own.py <<EOF\n" + kNano +
                                       "EOF\ntorchrun --standalone --nproc_per_node=4 train.py "
                                       "config/own.py --block_size=512\n");

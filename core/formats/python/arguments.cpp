@@ -269,6 +269,8 @@ void PythonArguments::put(const std::string& prefix, const std::string& name, st
     if (names.empty()) value = said;
     if (!value && (value = by_gpu(begin))) entry.written = said;
     if (!value && ends_at(tokens_, begin + 1)) value = value_at(begin);
+    if (!value && sign_at(tokens_, begin, "-") && ends_at(tokens_, begin + 2) && tokens_[begin + 1].kind == PythonToken::number)
+        value = python_number("-" + tokens_[begin + 1].value);
     if (!value && sign_at(tokens_, begin, "[")) value = list_at(begin);
     if (const auto answer = set_.find(names.size() == 1 ? names[0] : ""); !value && answer != set_.end()) value = answer->second;
     std::erase_if(entry.open, [&](const std::string& open) { return std::find(names.begin(), names.end(), open) != names.end(); });

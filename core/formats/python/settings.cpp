@@ -4,13 +4,27 @@
 
 #include "base/table.h"
 #include "formats/python/arguments.h"
+#include "formats/python/models.h"
 #include "formats/readers.h"
 
 namespace fourfold {
 
 namespace {
 
-constexpr std::string_view kPrograms[] = {"nanogpt"};
+// How many GPUs it runs on, no such file says.
+ReadJobs read_as(std::string_view program, ReadJob job, const NamesSet& set) {
+    job.line = job.in.entries[0].line;
+    job.in.answers = set;
+    if (const auto gpus = set.find("gpus"); gpus != set.end())
+        if (const auto number = number_in(gpus->second); number && *number >= 1 && *number < 1e6)
+            job.in.job["gpus"] = static_cast<std::int64_t>(*number);
+    reader_called(program)->read(job.in);
+    ReadJobs read{std::string(program), true, {}, {}};
+    add_job(read, std::move(job));
+    return read;
+}
+
+constexpr std::string_view kPrograms[] = {"internevo", "xtuner", "nanogpt"};
 
 }  // namespace
 
@@ -48,20 +62,42 @@ std::vector<Entry> python_settings(std::string_view text, const NamesSet& set) {
 std::optional<ReadJobs> read_python_settings(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
     ReadJob job;
     job.in.entries = python_settings(text, all, set);
-    for (const std::string_view program : kPrograms) {
-        const FormatReader* const reader = reader_called(program);
-        if (reader->likeness(job.in.entries) < 1) continue;
-        job.line = job.in.entries[0].line;
-        job.in.answers = set;
-        if (const auto gpus = set.find("gpus"); gpus != set.end())
-            if (const auto number = number_in(gpus->second); number && *number >= 1 && *number < 1e6)
-                job.in.job["gpus"] = static_cast<std::int64_t>(*number);
-        reader->read(job.in);
-        ReadJobs read{std::string(program), true, {}, {}};
-        add_job(read, std::move(job));
-        return read;
-    }
+    for (const std::string_view program : kPrograms)
+        if (reader_called(program)->likeness(job.in.entries) > 0) return read_as(program, std::move(job), set);
     return std::nullopt;
+}
+
+std::optional<ReadJobs> read_python_colossal(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
+    constexpr PythonObject kPlugins[] = {{"HybridParallelPlugin", "3d"},    {"MoeHybridParallelPlugin", "moe"},
+                                         {"GeminiPlugin", "gemini"},        {"LowLevelZeroPlugin", "low_level_zero"},
+                                         {"TorchFSDPPlugin", "torch_fsdp"}, {"TorchDDPPlugin", "torch_ddp"}};
+    if (text.find("colossalai") == std::string_view::npos) return std::nullopt;
+    const PythonTokens tokens = with_usual_environment(python_tokens(text), set);
+    const PythonArguments reader(tokens, all, set, false);
+    ReadJob job;
+    std::vector<Entry>& entries = job.in.entries;
+    int plugins = 0;
+    for (std::size_t i = 0; i < tokens.size() && plugins < 2; ++i) {
+        if (const PythonObject* const plugin = object_at(tokens, i, kPlugins)) {
+            ++plugins;
+            entries.push_back({"plugin", tokens[i].value, plugin->path, tokens[i].line});
+            reader.arguments(i + 1, entries);
+        } else if (calls_at(tokens, i, "prepare_dataloader")) {
+            std::vector<Entry> told;
+            reader.arguments(i + 1, told);
+            for (Entry& one : told)
+                if (one.key == "batch_size") entries.push_back(std::move(one));
+        }
+    }
+    if (plugins != 1) return std::nullopt;
+    const PythonModel model = python_model(tokens, reader, all, set);
+    if (model.name) {
+        entries.push_back(*model.name);
+        entries.back().key = "model";
+    }
+    entries.push_back({"colossalai", "", true});
+    entries.push_back({"in_program", "", true, 0, {}, Fate::no_number});
+    return read_as("colossal-ai", std::move(job), set);
 }
 
 bool assigns_alone(std::string_view text) {

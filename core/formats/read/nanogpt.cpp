@@ -23,7 +23,7 @@ int nanogpt_likeness(const std::vector<Entry>& entries) {
 static std::int64_t nanogpt_words(Import& in) {
     constexpr std::int64_t kPadded = 50'304, kOfCharacters = 65;  // data/shakespeare_char
     if (const auto words = in.whole("vocab_size", "model"); words && *words > 0) return *words;
-    const std::string data = in.text("dataset", "model").value_or("openwebtext");
+    const std::string data = in.text("dataset", "model").value_or(in.has("settings_file") ? "" : "openwebtext");
     if (data == "openwebtext" || data == "shakespeare") return kPadded;
     if (data == "shakespeare_char") return kOfCharacters;
     return answered_words(in).value_or(0);
@@ -55,7 +55,8 @@ static void read_nanogpt_model(Import& in) {
         take_named_model(in, "init_from");
         return in.mark_all({"n_layer", "n_head", "n_embd", "bias", "vocab_size", "dataset"}, Fate::no_number);
     }
-    if (from == "scratch" || in.has("n_layer")) read_nanogpt_sizes(in);
+    const bool sizes = in.has("n_layer") && in.has("n_head") && in.has("n_embd");  // else a file that is not here may say one
+    if (sizes || (from == "scratch" && !in.has("settings_file"))) read_nanogpt_sizes(in);
     if (from != "scratch")
         in.notes.push_back(Text("import_plan.note.file").with("file", from == "resume" ? "ckpt.pt" : from.substr(0, 200)));
 }
@@ -85,6 +86,7 @@ static void read_nanogpt_batch(Import& in) {
     if (micro < 1 || micro > 65'536 || steps < 1 || steps > kMost) return;
     if (!in.hangs("micro_batch")) in.job["micro_batch"] = micro;
     if (in.hangs("micro_batch") || in.hangs("global_batch")) return;
+    if (in.has("settings_file") && !in.has("gradient_accumulation_steps")) return;
     in.whole("batch_size", "global_batch");
     in.job["global_batch"] = micro * steps;
     const std::int64_t copies = in.copies();

@@ -172,6 +172,7 @@ static std::optional<ReadJobs> read_plain(const std::string& plain, const NamesS
     if (auto nanotron = read_python_nanotron(plain, all, set)) return nanotron;
     if (auto olmo = read_python_olmo(plain, all, set)) return olmo;
     if (auto settings = read_python_settings(plain, all, set)) return settings;
+    if (auto colossal = read_python_colossal(plain, all, set)) return colossal;
     const bool trainer_says = count_like(all, {"per_device_train_batch_size"}) > 0;  // beside "max_seq_length"
     if (puts_arguments_together(plain)) return read_python_commands(plain, all, set);
     if (telling(all) < kLikeEnough || trainer_says)

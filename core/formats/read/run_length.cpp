@@ -25,6 +25,7 @@ constexpr LengthRow kRunLengths[] = {
     {"trainer.num_train_steps", LengthUnit::steps},  // Levanter
     {"steps", LengthUnit::steps, true},              // MaxText
     {"max_iters", LengthUnit::steps, true},          // nanoGPT
+    {"data.total_steps", LengthUnit::steps, true},   // InternEvo
     {"llmc.x", LengthUnit::steps, true},             // llm.c
     {"max_duration", LengthUnit::said, true},        // llm-foundry
 };

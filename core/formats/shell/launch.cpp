@@ -386,7 +386,8 @@ void read_launch(const ShellScript& script, const ShellCommand& command, Import&
         in.job["gpus_per_node"] = each;
     const bool factory =
         std::any_of(words.begin(), words.end(), [](const ShellWord& word) { return word.text.ends_with("llamafactory-cli"); });
-    if (factory || in.has("swift") || !started_with(command, "megatron", {"sft", "pt", "rlhf"}).empty()) read_one_node(script, command, in);
+    if (factory || in.has("swift") || in.has("xtuner") || !started_with(command, "megatron", {"sft", "pt", "rlhf"}).empty())
+        read_one_node(script, command, in);
     if (!in.job.contains("gpus")) read_visible(script, command, words, factory, in);
     if (of_mason(words).known()) in.text("gpus", "gpus");
     if (!words.empty() && words[0].text == "msrun")

@@ -233,6 +233,38 @@ void add_nanogpt(const ShellScript& script, const ShellCommand& command, const N
     }
 }
 
+void add_xtuner(const ShellCommand& command, std::vector<Entry>& entries) {
+    for (std::size_t i = 0; i + 2 < command.words.size(); ++i) {
+        if (!command.words[i].text.ends_with("xtuner") || command.words[i + 1].text != "train") continue;
+        const ShellWord& file = command.words[i + 2];
+        entries.push_back({"xtuner", "", true, file.line});
+        entries.push_back({"settings_file", "", file.text, file.line, open_names(file.text)});
+    }
+}
+
+void add_colossal(const ShellCommand& command, std::vector<Entry>& entries) {
+    constexpr WordRow kShort[] = {{"-c", "config"},          {"-p", "plugin"},     {"-b", "batch_size"},   {"-s", "num_steps"},
+                                  {"-i", "ignore_steps"},    {"-l", "max_length"}, {"-w", "warmup_ratio"}, {"-m", "memory_limit"},
+                                  {"-g", "grad_checkpoint"}, {"-x", "xformers"}};
+    constexpr std::string_view kPlugins[] = {"gemini", "gemini_auto", "zero2", "zero2_cpu", "3d", "3d_cpu", "low_level_zero", "fsdp_cpu"};
+    const auto program =
+        std::find_if(command.words.begin(), command.words.end(), [](const ShellWord& word) { return word.text.ends_with(".py"); });
+    if (program == command.words.end()) return;
+    bool found = !started_with(command, "colossalai", {"run"}).empty();
+    for (std::size_t i = 0; i + 1 < command.words.size() && !found; ++i)
+        found = (command.words[i].text == "--plugin" || command.words[i].text == "-p") &&
+                std::find(std::begin(kPlugins), std::end(kPlugins), command.words[i + 1].text) != std::end(kPlugins);
+    if (!found) return;
+    entries.push_back({"colossalai", "", true, program->line});
+    for (auto word = program + 1; word != command.words.end(); ++word)
+        for (const auto& [theirs, ours] : kShort) {
+            if (word->text != theirs) continue;
+            const bool alone = theirs == "-g" || theirs == "-x" || word + 1 == command.words.end();
+            entries.push_back({std::string(ours), word->text, alone ? Json(true) : Json(word[1].text), word->line,
+                               alone ? std::vector<std::string>() : open_names(word[1].text)});
+        }
+}
+
 // FSDP_OFFLOAD_PARAMS=true, ACCELERATE_DEEPSPEED_ZERO_STAGE=3: what accelerate takes from the environment, in the words of its launcher,
 // which sets it (utils/launch.py, and the plugins in utils/dataclasses.py).
 static void add_environment(const ShellScript& script, const ShellCommand& command, Import& in) {

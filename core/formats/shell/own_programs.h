@@ -17,6 +17,10 @@ void add_trl(const ShellCommand& command, std::vector<Entry>& entries);
 void add_litgpt(const ShellCommand& command, std::vector<Entry>& entries);
 // "./train_gpt2cu -b 64 -t 1024" of llm.c, whose arguments have one dash: they leave the command. Its train_gpt2.py has the same.
 void add_llmc(const ShellScript& script, ShellCommand& command, std::vector<Entry>& entries);
+// "xtuner train CONFIG --deepspeed deepspeed_zero2": its file.
+void add_xtuner(const ShellCommand& command, std::vector<Entry>& entries);
+// "colossalai run --nproc_per_node 8 benchmark.py -p 3d -b 8 -l 4096": what its programs call so.
+void add_colossal(const ShellCommand& command, std::vector<Entry>& entries);
 // "train.py config/train_gpt2.py" of nanoGPT: the file that says the rest.
 void add_nanogpt(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::vector<Entry>& entries);
 // Whether its settings are those of a program that is known and not read, which may have names of Megatron-LM's, too.

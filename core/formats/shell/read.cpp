@@ -59,6 +59,8 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     add_trl(rest, job.in.entries);
     add_litgpt(rest, job.in.entries);
     add_llmc(script, rest, job.in.entries);
+    add_xtuner(rest, job.in.entries);
+    add_colossal(rest, job.in.entries);
     add_nanogpt(script, rest, set, job.in.entries);
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
