@@ -179,7 +179,7 @@ std::optional<ReadJobs> read_jobs(const Json& request, Problems& problems) {
     const bool apart = inside.empty() && !python && script->find("<<") == script->npos;
     if (!read) read = python ? read_launched_program(*script, *set) : read_script(apart ? with_settings(*script) : *script, *set);
     if (!read && !page && !inside.empty()) read = read_script(inside, *set);
-    if (!read && !python && assigns_alone(*script)) read = read_launched_program(*script, *set);
+    if (!read && !python && assigns_alone(*script)) read = read_python_settings(*script, *set);
     if (read) return read;
     if (const std::string_view other = other_program(*script); !other.empty())
         refuse_other(other, "text", problems);

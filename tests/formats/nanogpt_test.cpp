@@ -75,6 +75,10 @@ TEST_CASE("nanoGPT: a command, whose file stands elsewhere or in the script") {
     CHECK(whole["format"] == "nanogpt");
     CHECK(some(whole["jobs"][0], {"gpus", "micro_batch", "sequence_length", "global_batch"}) ==
           "gpus=4 micro_batch=12 sequence_length=512 global_batch=480");
+    // Other names at the margin are none of it, as before.
+    CHECK(json(api::import_plan(
+              Json{{"text", "tensor_model_parallel_size = 4\nseq_length = 4096\nmicro_batch_size = 1\n"}, {"set", Json::object()}}
+                  .dump()))["ok"] == false);
     // A program of somebody's own with such arguments is none of it.
     CHECK(read_script_of("torchrun --nproc_per_node 8 main.py --block_size 1024 --eval_interval 10 --max_iters 100 --warmup_iters 5 "
                          "--lr 1e-4\n")["format"] == "transformers");

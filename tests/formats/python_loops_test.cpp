@@ -34,6 +34,12 @@ TEST_CASE("loops of one's own around FSDP: what stands there literally") {
                     "    fully_shard(layer, mp_policy=policy, reshard_after_forward=False)\nfully_shard(model, mp_policy=policy)\n"),
                {"zero", "fully_shard", "precision"}) ==
           R"(zero="gradients" fully_shard=? precision="bf16")");  // its second version is the Trainer's own
+    // Weights that were loaded in 16 bits are updated so: nothing makes others of them.
+    std::string loaded = model;
+    loaded.replace(loaded.find("-hf\")"), 5, "-hf\", torch_dtype=torch.bfloat16)");
+    CHECK(some(on_8(loaded + "fully_shard(model)\n" + rest)["jobs"][0], {"precision", "master_weights", "moments"}) ==
+          R"(precision="bf16" master_weights="off" moments="16-bit")");
+    CHECK(some(job, {"master_weights"}) == "master_weights=?");
     // What hangs on an argument is asked for.
     const Json open = read("model = FSDP(model, sharding_strategy=strategies[args.strategy])\n");
     CHECK(fate(open, "sharding_strategy") == "open 5");

@@ -90,6 +90,10 @@ TEST_CASE("InternEvo: degrees, batches and sizes of each part") {
     CHECK(some(isp, {"context_parallel", "tensor_parallel", "context_parallel_kind"}) ==
           R"(context_parallel=2 tensor_parallel=1 context_parallel_kind="all_to_all")");
     CHECK(ids(isp["notes"]) == "import_plan.note.not_counted");
+    const Json command =
+        read_script_of("torchrun --nnodes=2 --nproc_per_node=8 train.py --config ./configs/7B_sft.py --launcher \"torch\"\n");
+    CHECK((command["format"] == "internevo" && some(command["jobs"][0], {"gpus", "zero"}) == "gpus=16 zero=?"));
+    CHECK(ids(command["jobs"][0]["notes"]) == "import_plan.note.file");
     std::string part = kEvo;
     part.replace(part.find("checkpoint=False"), 16, "checkpoint=0.5, num_experts=8, top_k=2");
     const Json experts = on("16", part +

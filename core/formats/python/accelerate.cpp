@@ -36,14 +36,14 @@ std::vector<Entry> told_accelerate(const PythonTokens& tokens, const PythonArgum
 std::vector<Entry> accelerate_loop(const PythonTokens& tokens, const PythonArguments& reader) {
     constexpr std::string_view kOptimizers[] = {"Adam", "AdamW", "Adam8bit", "AdamW8bit", "PagedAdamW8bit", "Adafactor", "SGD", "Muon"};
     std::vector<Entry> entries, batches;
-    bool found = false, split = false, again = false;
+    bool found = false, own = false, split = false, again = false;
     for (std::size_t i = 0; i < tokens.size() && entries.size() < kMostEntriesOfLoop; ++i) {
         const auto calls = [&](std::string_view name) { return calls_at(tokens, i, name); };
         for (const std::string_view word : {"gradient_checkpointing", "activation_checkpointing", "checkpoint_wrapper"})
             again = again || tokens[i].value.find(word) != std::string::npos;
         if (const auto* const rule = std::find_if(std::begin(kOptimizers), std::end(kOptimizers), calls); rule != std::end(kOptimizers))
             entries.push_back({"optim", tokens[i].value, rule->substr(rule->starts_with("Paged") ? 5 : 0), tokens[i].line});
-        found = add_own_fsdp(tokens, i, reader, entries) || add_lightning(tokens, i, reader, entries) || found;
+        own = add_own_fsdp(tokens, i, reader, entries) || add_lightning(tokens, i, reader, entries) || own;
         const bool accelerator = calls("Accelerator"), data = calls("DataLoader");
         if (!accelerator && !data && !calls("DeepSpeedPlugin") && !calls("GradientAccumulationPlugin")) continue;
         found = found || accelerator;
@@ -59,7 +59,8 @@ std::vector<Entry> accelerate_loop(const PythonTokens& tokens, const PythonArgum
                 (data ? batches : entries).push_back(std::move(one));
         }
     }
-    if (!found || batches.empty()) return {};
+    if ((!found && !own) || batches.empty()) return {};
+    if (!found) entries.push_back({"own_loop", "", true, 0, {}, Fate::no_number});
     if (!again) entries.push_back({"gradient_checkpointing", "", false});
     for (Entry& one : batches) one.key = split ? "batch_size" : "per_gpu_train_batch_size";
     entries.insert(entries.begin(), batches.begin(), batches.end());

@@ -6,6 +6,7 @@
 #include "formats/python/arguments.h"
 #include "formats/python/models.h"
 #include "formats/readers.h"
+#include "formats/shell/shell.h"
 
 namespace fourfold {
 
@@ -53,10 +54,20 @@ std::vector<Entry> python_settings(std::string_view text, const std::vector<Entr
     return entries;
 }
 
-std::vector<Entry> python_settings(std::string_view text, const NamesSet& set) {
+static std::vector<Entry> all_entries(std::string_view text, const NamesSet& set) {
     std::vector<Entry> all;
     for (const PythonScope& scope : read_python(text, set)) all.insert(all.end(), scope.entries.begin(), scope.entries.end());
-    return python_settings(text, all, set);
+    return all;
+}
+
+std::vector<Entry> python_settings(std::string_view text, const NamesSet& set) {
+    return python_settings(text, all_entries(text, set), set);
+}
+
+std::optional<ReadJobs> read_python_settings(std::string_view text, const NamesSet& set) {
+    std::string plain(text);
+    std::erase_if(plain, [](char c) { return c == kOpen || c == kClose; });
+    return read_python_settings(plain, all_entries(plain, set), set);
 }
 
 std::optional<ReadJobs> read_python_settings(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {

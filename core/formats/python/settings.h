@@ -14,6 +14,7 @@ std::vector<Entry> python_settings(std::string_view text, const std::vector<Entr
 std::vector<Entry> python_settings(std::string_view text, const NamesSet& set);
 // Nothing where they are of none of these programs.
 std::optional<ReadJobs> read_python_settings(std::string_view text, const std::vector<Entry>& all, const NamesSet& set);
+std::optional<ReadJobs> read_python_settings(std::string_view text, const NamesSet& set);
 // A program of Colossal-AI with a single plugin: HybridParallelPlugin(tp_size=4, pp_size=2, zero_stage=1).
 std::optional<ReadJobs> read_python_colossal(std::string_view text, const std::vector<Entry>& all, const NamesSet& set);
 // Lines of "name = value" alone, which neither the shell nor a list of settings has.

@@ -12,7 +12,7 @@ namespace fourfold {
 
 int internevo_likeness(const std::vector<Entry>& entries) {
     const int own = count_like(entries, {"parallel.zero1*", "parallel.tensor*", "parallel.pipeline*", "data.micro_num", "data.micro_bsz"});
-    return own > 2 ? own : 0;
+    return own > 2 || count_like(entries, {"internevo"}) > 0 ? own + 1 : 0;
 }
 
 static constexpr std::int64_t kMostOfEvo = 1'048'576;
@@ -130,7 +130,14 @@ static void read_evo_recompute(Import& in) {
 }
 
 void read_internevo(Import& in) {
-    in.mark_all({"ckpt*",
+    in.mark_all({"internevo",
+                 "settings_file",
+                 "launcher",
+                 "config",
+                 "port",
+                 "profiling",
+                 "seed",
+                 "ckpt*",
                  "JOB_NAME",
                  "DO_ALERT",
                  "*FOLDER*",
@@ -204,6 +211,7 @@ void read_internevo(Import& in) {
     else if (!in.hangs("precision"))
         in.notes.emplace_back("import_plan.note.fp32_named");
     in.job["attention"] = in.has("model.use_flash_attn") && !in.on("model.use_flash_attn", "attention") ? "plain" : "flash";
+    leave_to_file(in);
     ask_rest(in);
 }
 

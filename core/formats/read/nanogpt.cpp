@@ -16,7 +16,10 @@ int nanogpt_likeness(const std::vector<Entry>& entries) {
     const int own = count_like(entries, {"eval_interval", "eval_iters", "lr_decay_iters", "always_save_checkpoint", "init_from",
                                          "wandb_log", "decay_lr", "warmup_iters", "max_iters"});
     const int sizes = count_like(entries, {"n_layer", "n_embd", "block_size", "gradient_accumulation_steps", "batch_size"});
-    return !flags && own > 2 && sizes > 0 && count_like(entries, {"micro_batch_size", "*.*"}) == 0 ? own : 0;
+    return !flags && own > 2 && sizes > 0 &&
+                   count_like(entries, {"micro_batch_size", "per_device*", "model_name*", "base_model", "*.*"}) == 0
+               ? own
+               : 0;
 }
 
 // Of the data sets that it prepares itself, those of characters have a vocabulary of their own; of others it stands in a file beside them.

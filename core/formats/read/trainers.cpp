@@ -351,7 +351,8 @@ void fill_transformers(Import& in) {
 }
 
 bool updates_loaded_weights(const Import& in) {
-    return in.job.value("zero", "") == "none" && in.job.value("trained", "") != "lora" && !in.hangs("trained") && !in.hangs("zero");
+    return (in.job.value("zero", "") == "none" || in.has("own_loop")) && in.job.value("trained", "") != "lora" && !in.hangs("trained") &&
+           !in.hangs("zero");
 }
 
 void train_in_16_bits(Import& in, std::string_view type) {

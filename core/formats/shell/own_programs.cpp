@@ -233,7 +233,16 @@ void add_nanogpt(const ShellScript& script, const ShellCommand& command, const N
     }
 }
 
+// Also "train.py --config configs/7B_sft.py --launcher torch" of InternEvo.
 void add_xtuner(const ShellCommand& command, std::vector<Entry>& entries) {
+    const auto value = [&](std::string_view key) {
+        const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& one) { return one.key == key; });
+        return found == entries.end() || !found->value.is_string() ? "" : found->value.get<std::string>();
+    };
+    if (const std::string by = value("launcher"), file = value("config"); (by == "torch" || by == "slurm") && file.ends_with(".py")) {
+        entries.push_back({"internevo", "", true, command.line});
+        entries.push_back({"settings_file", "", file, command.line});
+    }
     for (std::size_t i = 0; i + 2 < command.words.size(); ++i) {
         if (!command.words[i].text.ends_with("xtuner") || command.words[i + 1].text != "train") continue;
         const ShellWord& file = command.words[i + 2];
