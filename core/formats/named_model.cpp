@@ -282,6 +282,13 @@ void refuse_sizes(Import& in, const Problems& problems) {
     if (!problems.empty() && problems[0].rule == "range") in.refused.push_back(problems[0].message);
 }
 
+void take_sizes(Import& in, const Json& config) {
+    Problems problems;
+    ImportReport report;
+    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
+    refuse_sizes(in, problems);
+}
+
 void ask_model(Import& in) {
     if (in.job.contains("model") || in.hangs("model")) return;
     const auto answer = in.answers.find("model");

@@ -34,6 +34,8 @@ void resize_named_model(Import& import);
 
 // Sizes that do not go together stop the program: the first such thing is said.
 void refuse_sizes(Import& import, const Problems& problems);
+// The job's model by a config.json.
+void take_sizes(Import& import, const Json& config);
 
 // The model is asked for, where nothing said it; an answer is an id of the catalogue.
 void ask_model(Import& import);

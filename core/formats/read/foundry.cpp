@@ -42,10 +42,7 @@ static void read_mpt(Import& in) {
     config["learned_positions"] = !in.on("model.attn_config.alibi", "model") && !in.on("model.attn_config.rope", "model") &&
                                   (!in.has("model.learned_pos_emb") || in.on("model.learned_pos_emb", "model"));
     if (in.has("model.ffn_config.ffn_type") || in.has("model.ffn_config.moe_num_experts")) return;  // experts, gates
-    Problems problems;
-    ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
-    refuse_sizes(in, problems);
+    take_sizes(in, config);
 }
 
 // PEFT's configuration below the model's.

@@ -6,7 +6,6 @@
 #include "formats/read/jobs.h"
 #include "formats/read/trainers.h"
 #include "formats/readers.h"
-#include "model/model.h"
 
 namespace fourfold {
 
@@ -59,10 +58,7 @@ static void read_evo_model(Import& in) {
         config["num_experts_per_tok"] = in.whole({"moe.top_k", "model.top_k"}, "model").value_or(1);
     }
     if (in.hangs("model")) return;
-    Problems problems;
-    ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
-    refuse_sizes(in, problems);
+    take_sizes(in, config);
 }
 
 static void read_evo_degrees(Import& in) {

@@ -51,10 +51,7 @@ static void read_levanter_sizes(Import& in) {
         config["num_local_experts"] = size("n_routed_experts", 8), config["num_experts_per_tok"] = size("num_experts_per_tok", 2);
     if (config["vocab_size"] == 0 && in.has("model.type") && !in.has("settings_file")) in.asked.emplace_back("vocab_size");
     if (config["vocab_size"] == 0 || in.hangs("model")) return;
-    Problems problems;
-    ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
-    refuse_sizes(in, problems);
+    take_sizes(in, config);
 }
 
 // "p=f32,c=bfloat16": weights and optimizer, computation. Without a word everything is in 32 bits.

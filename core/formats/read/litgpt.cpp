@@ -60,10 +60,7 @@ bool read_lit_sizes(Import& in, std::string_view section, bool tied) {
         config["num_local_experts"] = size("n_expert", 0);
         config["num_experts_per_tok"] = size("n_expert_per_token", 0);
     }
-    Problems problems;
-    ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
-    refuse_sizes(in, problems);
+    take_sizes(in, config);
     return true;
 }
 

@@ -7,7 +7,6 @@
 #include "formats/read/jobs.h"
 #include "formats/read/trainers.h"
 #include "formats/readers.h"
-#include "model/model.h"
 
 namespace fourfold {
 
@@ -52,10 +51,7 @@ static void read_llmc_model(Import& in) {
                          {"num_attention_heads", row->heads},
                          {"max_position_embeddings", row->name.starts_with("gpt3") ? 2'048 : 1'024},
                          {"vocab_size", 50'304}};  // 50,257, padded
-    Problems problems;
-    ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
-    refuse_sizes(in, problems);
+    take_sizes(in, config);
 }
 
 // "-d" counts tokens: of all GPUs, for one step.

@@ -6,7 +6,6 @@
 #include "formats/read/jobs.h"
 #include "formats/read/trainers.h"
 #include "formats/readers.h"
-#include "model/model.h"
 
 namespace fourfold {
 
@@ -45,10 +44,7 @@ static void read_nanogpt_sizes(Import& in) {
                          {"mlp_bias", bias}};
     if (in.hangs("model")) return;
     if (config["vocab_size"] == 0) return in.asked.emplace_back("vocab_size"), void();
-    Problems problems;
-    ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
-    refuse_sizes(in, problems);
+    take_sizes(in, config);
 }
 
 // From nothing, from a GPT-2 by its name, or from a checkpoint, which says the sizes.

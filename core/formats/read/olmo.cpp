@@ -60,10 +60,7 @@ static void read_olmo_sizes(Import& in) {
     config["learned_positions"] = !in.on("model.alibi", "model") && !in.on("model.rope", "model");
     config["qk_layernorm"] = in.on("model.attention_layer_norm", "model");
     if (in.hangs("model")) return;
-    Problems problems;
-    ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
-    refuse_sizes(in, problems);
+    take_sizes(in, config);
 }
 
 // "olmo2_7B": a way to make a model of that name; the sizes beside it change it.

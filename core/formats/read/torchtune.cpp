@@ -74,10 +74,7 @@ bool read_own_sizes(Import& in, std::string_view path) {
     if (!config.contains("intermediate_size") && hidden > 0 && hidden < 1'000'000)
         config["intermediate_size"] = (hidden * 8 / 3 + 255) / 256 * 256;
     config["tie_word_embeddings"] = family == std::begin(kFamilies) || in.on("model.tie_word_embeddings", "model");
-    Problems problems;
-    ImportReport report;
-    if (const auto model = read_model(config, "", problems, report)) in.job["model"] = canonical_config(*model);
-    refuse_sizes(in, problems);
+    take_sizes(in, config);
     return true;
 }
 
