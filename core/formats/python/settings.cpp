@@ -71,6 +71,8 @@ std::optional<ReadJobs> read_python_settings(std::string_view text, const NamesS
 }
 
 std::optional<ReadJobs> read_python_settings(std::string_view text, const std::vector<Entry>& all, const NamesSet& set) {
+    if (count_like(all, {"micro_bsz", "accumulative_counts", "eval_interval", "eval_iters", "max_iters", "init_from", "warmup_iters"}) == 0)
+        return std::nullopt;  // most programs are none of them
     ReadJob job;
     job.in.entries = python_settings(text, all, set);
     for (const std::string_view program : kPrograms)
