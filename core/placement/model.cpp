@@ -152,6 +152,16 @@ void add_data(const Job& job, const Plan& p, const MeasuredPlan& measured, const
     }
 }
 
+// Where every tensor has a collective of its own: latencies that no link changes (step_time.cpp). Of a step.
+double one_after_the_other(const TimedPlan<>& like, const Plan& plan) {
+    const double latency = like.timing.shard_latency;
+    if (latency == 0 || !plan.shards_optimizer()) return 0;
+    const Cost<double> cost(like.machine, like.timing);
+    const double sharers = DataTraffic<double>(plan, like.machine, cost).sharers();
+    const Pace pace = pace_of(like.model, plan, like.machine, like.timing, like.layers, Stages(like.model, plan), false);
+    return sharers > 1 ? latency * pace.slowest.layers() * sharers * (plan.zero == Zero::weights ? number(plan.units()) : 1) : 0;
+}
+
 // Of a micro-batch at each stage of `plan`, which differs from the timed one in its layers per stage at most.
 std::vector<double> stage_seconds_of(const TimedPlan<>& like, const Plan& plan) {
     return pace_of(like.model, plan, like.machine, like.timing, like.layers, Stages(like.model, plan), true).stage_seconds;
@@ -219,7 +229,8 @@ PlacementShape step_time_shape(const Job& job, const Plan& given, const Links& l
     const double lag = nodes > 1 ? measured.timing.straggler * std::log2(nodes) : 0;
     shape.times = (1 + lag) * given.time_factor;
     shape.rest = step.seconds / (1 + lag) - item(TimeItem::pipeline_traffic);
-    if (!shape.rings.empty()) shape.rest -= item(TimeItem::data_traffic) + item(TimeItem::weight_traffic);
+    if (!shape.rings.empty())
+        shape.rest -= item(TimeItem::data_traffic) + item(TimeItem::weight_traffic) - one_after_the_other(timed, plan);
     if (!shape.groups.empty() || !speeds.empty()) {
         shape.speed = speeds;
         if (!shape.groups.empty()) shape.group_x = sample_points(shape);

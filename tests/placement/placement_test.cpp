@@ -74,6 +74,8 @@ constexpr const char* kPlans[] = {
         "schedule": "zb-h1"})",
     R"({"model": "llama-3.1-8b", "gpus": 64, "framework": "pytorch", "tensor_parallel": 2, "context_parallel": 1, "pipeline_parallel": 4,
         "micro_batch": 1, "schedule": "gpipe"})",
+    R"({"model": "llama-3.1-8b", "gpus": 64, "framework": "nanotron", "tensor_parallel": 2, "context_parallel": 1, "pipeline_parallel": 4,
+        "micro_batch": 1, "schedule": "gpipe"})",
     R"({"model": "llama-3.1-8b", "gpus": 64, "tensor_parallel": 4, "context_parallel": 1, "pipeline_parallel": 4, "micro_batch": 1,
         "virtual_stages": 2})",
     R"({"model": "llama-3.1-8b", "gpus": 64, "tensor_parallel": 4, "context_parallel": 4, "pipeline_parallel": 2, "micro_batch": 1,
