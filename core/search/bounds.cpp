@@ -49,6 +49,9 @@ double StepBound::seconds(const Plan& p, double layers_again) const {
         const ScheduleRow& schedule = row_of(p.schedule_kind());
         if (schedule.overlaps) return whole((work - hidden_) * micro_batches_ + m * timing_.micro_batch, m);
         pipeline = schedule.played ? m * most : weights.sum_work * sum + weights.most_work * most;
+        // in 1F1B the slowest stage works while the pipeline fills and drains (Pace::further)
+        if (!schedule.played && !schedule.turns && !schedule.keeps_all)
+            pipeline = sum + (m > stages ? (m - 1) * most - stages * (most - average) : (m - 1) * most / 2);
         pipeline += transfer_seconds(model_, p, machine_, timing_) * 2 * ((stages - 1) * weights.sum_transfers + weights.most_transfers);
     }
     return whole(pipeline, m);

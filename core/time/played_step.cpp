@@ -82,4 +82,16 @@ double uneven_turns(const Model& model, const Plan& p, const Machine& machine, c
     return more > 1e-9 * alike ? more : 0;  // less is rounding
 }
 
+PipelineWeights pipeline_weights(const Plan& p) {
+    const auto m = static_cast<double>(p.units()), chunks = static_cast<double>(p.virtual_stages);
+    if (row_of(p.schedule_kind()).overlaps)  // the pairs hide transfers but those of filling and draining
+        return {0, m, chunks, 0, false};
+    if (is_played(p)) return {0, m, 1, m - 1, false};
+    if (p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns) {
+        const double felt = p.overlaps_sends() ? kOverlappedSend.value : 1;
+        return {1 / chunks, m - 1 / chunks, felt, m * chunks * felt, true};
+    }
+    return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 || goes_one_way_first(p) ? 0.5 : 1), false};
+}
+
 }  // namespace fourfold

@@ -67,16 +67,25 @@ class StepCost : TimeSymbols<N> {
     Pace find_pace(const Stages& stages, bool with_stage_seconds) const {
         Pace pace;
         const auto count = static_cast<std::int32_t>(p_.pipeline_parallel);
+        double more = value_of(micro_batches_) - 1, later = -INFINITY;
         for (std::int32_t i = 0, next = 0; i < count; i = next) {
             next = stages.next_different(i);  // one of those that hold the same stands for all
             const Stage s = stages.at_rest(i);
             const double here = stage_seconds(s), weight = weights_.parameters(s);
+            // from a stage on each works on one further micro-batch, that stage on the others; or that one alone, but for forwards done
+            // ahead
+            if (count - next < more) later = std::max(later, (more - count + i) * here - pace.sum);
+            pace.further = std::max(pace.further, more * here - std::min(as_double(count - next), more) * forward_seconds(s));
             pace.sum += (next - i) * here;
             if (here > pace.most) pace.most = here, pace.slowest = s;
             if (weight > pace.parameters) pace.parameters = weight, pace.heaviest = i;
             if (with_stage_seconds) pace.stage_seconds.insert(pace.stage_seconds.end(), static_cast<std::size_t>(next - i), here);
         }
+        pace.further = std::max(pace.further, later + pace.sum);
         return pace;
+    }
+    double forward_seconds(const Stage& s) const {
+        return s.dense.held * value_of(layers_.dense.forward) + s.experts.held * value_of(layers_.expert.forward);
     }
 
     StepTime<N> run(const Stages& stages, const Pace& pace, const PlayedStep& played) {
@@ -216,13 +225,18 @@ class StepCost : TimeSymbols<N> {
         else if (p_.token_slices > 1)
             together = m * slowest + (all_stages(pace) - slowest) * longest_slice();
         else
-            together = all_stages(pace) + (m - 1) * slowest;
+            together = all_stages(pace) + (m - 1) * slowest - beneath_fills(pace);
         if (played.uneven > 0) together = together + number("Y_u", "uneven_chunks", "seconds", played.uneven);
         item(TimeItem::bubble) = together - m * slowest;
         if (played.together > 0 && (row_of(p_.schedule_kind()).overlaps || goes_one_way_first(p_))) return of_pairs(played);
         const N further = interleaved ? 2 * m * chunks() : p_.pipeline_parallel == 2 && !is_played(p_) ? m - 1 : 2 * (m - 1);
         const N times = 2 * (p - 1) + further;
         item(TimeItem::pipeline_traffic) = send * (interleaved && p_.overlaps_sends() ? times * on_.of(kOverlappedSend) : times);
+    }
+    // Where a stage before the last one sets the pace, the pipeline fills and drains while it works.
+    N beneath_fills(const Pace& pace) const {
+        const double most = (value_of(micro_batches_) - 1) * pace.most, beneath = most - pace.further;
+        return beneath > 1e-9 * most && !row_of(p_.schedule_kind()).played ? number("Y_e", "early_stages", "seconds", beneath) : N(0.0);
     }
     // Overlapped pairs hide traffic of the experts, and that between stages except at the ends of a step (schedule.h).
     void of_pairs(const PlayedStep& played) {
@@ -352,17 +366,6 @@ HeldWeights<double> stage_weights(const Model& model, const Plan& plan, const Ma
                                   const LayerTimes& layers, const Stage& stage) {
     const StageWeights<double> weights(model, plan, machine, timing, layers);
     return {weights.parameters(stage), weights.expert_parameters(stage), weights.frozen_bytes(stage)};
-}
-PipelineWeights pipeline_weights(const Plan& p) {
-    const auto m = static_cast<double>(p.units()), chunks = static_cast<double>(p.virtual_stages);
-    if (row_of(p.schedule_kind()).overlaps)  // the pairs hide transfers but those of filling and draining
-        return {0, m, chunks, 0, false};
-    if (is_played(p)) return {0, m, 1, m - 1, false};
-    if (p.pipeline_parallel > 1 && row_of(p.schedule_kind()).turns) {
-        const double felt = p.overlaps_sends() ? kOverlappedSend.value : 1;
-        return {1 / chunks, m - 1 / chunks, felt, m * chunks * felt, true};
-    }
-    return {1, m - 1, 1, (m - 1) * (p.pipeline_parallel == 2 || goes_one_way_first(p) ? 0.5 : 1), false};
 }
 double transfer_seconds(const Model& model, const Plan& plan, const Machine& machine, const Timing& timing) {
     const LayerTimes none;

@@ -68,6 +68,7 @@ extern template StepTime<Traced> step_time<Traced>(const Model&, const Plan&, co
 // Which stages decide: found in doubles, for both number types.
 struct Pace {
     double sum = 0, most = 0;  // seconds of one micro-batch: all stages, the one that sets the pace
+    double further = 0;        // of all further micro-batches in 1F1B
     Stage slowest{};
     double parameters = 0;      // of the heaviest stage
     std::int32_t heaviest = 0;  // which that is

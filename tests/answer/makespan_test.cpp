@@ -91,7 +91,8 @@ TEST_CASE("law: a job's step time tells the makespan of its timeline") {
 }
 
 // Apart where
-//   1F1B and interleaving   a stage before the last one works longest: what the pipeline fills and drains beneath its work is counted
+//   interleaving            a stage before the last one works longest: what the pipeline fills and drains beneath its work is counted
+//   1F1B                    stages far from alike, of few micro-batches
 //   slices                  they do not work equally long
 //   zero bubble             sends arrive while a stage works on weights
 TEST_CASE("law: of any model and plan the step time tells the makespan of the timeline") {
@@ -99,7 +100,7 @@ TEST_CASE("law: of any model and plan the step time tells the makespan of the ti
         double least, most, beyond;  // beyond 2 %, a share of the plans
     };
     const std::map<std::string, Limits> limits = {
-        {"1f1b", {1 - 1e-9, 1.12, 0.01}},       {"interleaved", {1 - 1e-9, 1.01, 0}}, {"gpipe", {1 - 1e-9, 1 + 1e-9, 0}},
+        {"1f1b", {1 - 1e-9, 1.1, 0.005}},       {"interleaved", {1 - 1e-9, 1.01, 0}}, {"gpipe", {1 - 1e-9, 1 + 1e-9, 0}},
         {"zb-h1", {0.98, 1.08, 0.04}},          {"zb-v", {0.97, 1.02, 0.01}},         {"dualpipe", {1 - 1e-9, 1 + 1e-9, 0}},
         {"dualpipev", {1 - 1e-9, 1 + 1e-9, 0}}, {"1f1b, slices", {0.89, 1.03, 0.1}},  {"gpipe, slices", {1 - 1e-9, 1.06, 0.25}}};
     std::map<std::string, Ratios> kinds;
@@ -137,6 +138,27 @@ TEST_CASE("by hand: a pipeline of alike stages takes two sends for every further
             REQUIRE(played);
             CHECK(played->makespan == 3 * (m + p - 1) + 0.25 * 2 * (m - 1 + p - 1));
         }
+}
+
+// Stages of 4, 2 and 2 s, half of each forward, the first of which sets the pace. Of six further micro-batches each stage works on one and
+// the first on three more: 8 + 8 + 3 * 4, where 8 + 6 * 4 would count what the others fill and drain beneath its work. Two further ones
+// wait for the last stage, or for the backward passes of the first: 8 + 2 * 2.
+TEST_CASE("by hand: 1F1B fills and drains beneath the work of a slow first stage") {
+    const OpTimes times{{2, 1, 1}, {2, 1, 1}, {0, 0, 0}, 0, {}, {}};
+    LayerTimes layers;
+    layers.dense.forward = layers.dense.backward = 1;
+    Model model = catalog().model("llama-3.1-8b")->model;
+    model.layers = 4;
+    Plan p;
+    p.gpus = p.pipeline_parallel = 3, p.first_stage_layers = 2;
+    p.tensor_parallel = p.context_parallel = p.micro_batch = 1;
+    for (const auto& [m, seconds] : {std::pair(7, 28.0), std::pair(3, 12.0), std::pair(1, 8.0)}) {
+        p.global_batch = m;
+        const Machine machine = machine_of(*catalog().gpu("h100-sxm-80gb"), nullptr, p);
+        const Pace pace = pace_of(model, p, machine, Timing{}, layers, Stages(model, p), false);
+        CHECK(pace.sum + pace.further == seconds);
+        CHECK(play(make_schedule(ScheduleKind::one_f_one_b, 3, 1, m), times)->makespan == seconds);
+    }
 }
 
 // Stages that take 4 and 5 s: 4 + 5 + 2 * 5. With 3 s of the first one's 5 in the forward pass: 3 + 1 + 2 * 3 and 2 + 3 + 2 * 3, two more.
