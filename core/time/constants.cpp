@@ -96,6 +96,14 @@ void cudnn_on_hopper(Timing& t) {
     t.attention_start = 380;
     t.attention_narrow = kNarrow;
 }
+// H20's multiprocessors have a quarter of H100's tensor cores and all else, so that attention comes nearer to their peak. Kernels alone, of
+// 148 TFLOP/s: FlashAttention-2 reaches 83.7 without a mask, 65.9 with a causal one where the longest block costs 1.254 times; cuDNN's
+// 129.1 and 107.8, at 2,048 tokens (Dao-AILab/flash-attention, issue 1310). No card of Hopper's computes scores more slowly than that one.
+void as_on_h20(Timing& t, const Machine& machine, AttentionKernel kernel) {
+    constexpr double kPeak = 148e12 / 78;  // FLOP/s of a multiprocessor
+    const double share = kernel == AttentionKernel::cudnn ? 0.9 : 0.56;
+    if (machine.peak_16 > 0) t.attention = std::max(t.attention, share * std::min(1.0, kPeak * machine.processors / machine.peak_16));
+}
 // In 16 bits and of attention, the two shares that Megatron-LM's runs on a node of eight B200 tell apart (SimuMax, release v1.2, 16 runs of
 // Llama 3 70B with 12 layers, 4,096 to 131,072 tokens); all else is Hopper's. Fitted to the runs with TP >= 4 alone, those with TP 1 and 2
 // come out within 5 %. That node's own benchmark of single multiplications reaches 0.45 to 0.51 where they are large, 0.65 where they are
@@ -297,6 +305,7 @@ Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& pla
     if (machine.beside_grace) t.host_experts = kGraceExperts, t.host_linear *= kGraceExperts / kAmpere.host_experts;
     for (const OwnConstant& own : kOwn)
         if (own.holds(machine, plan, attention)) t.*own.constant = own.value;
+    if (machine.architecture == Architecture::hopper) as_on_h20(t, machine, attention);
     if (plan.cuda_graphs == CudaGraphs::step) t.micro_batch = 0;
     if (plan.site == SiteKind::shared) t.stall = kSharedStall;
     if (plan.site == SiteKind::own)

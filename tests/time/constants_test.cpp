@@ -38,6 +38,25 @@ TEST_CASE("constants: eager PyTorch on A100 and H100, with cuDNN's attention as 
     CHECK(b.element_wise == 0.929);
 }
 
+// FlashAttention-2 reaches 65.9 of 148 TFLOP/s with a causal mask, 2,048 tokens and 2 * 16 heads, cuDNN 107.8.
+TEST_CASE("constants: attention on H20 is nearer to the peak than on H100, and no card of theirs is slower for more of it") {
+    const auto attention = [](double peak, AttentionKernel kernel, FrameworkKind framework = FrameworkKind::megatron_2025) {
+        Machine m;
+        m.peak_16 = peak, m.processors = 78;
+        Plan plan;
+        plan.framework = framework;
+        return timing_of(m, nullptr, plan, kernel).attention;
+    };
+    const double tail = 1 + 1.67 * 78 * 128 / (2 * 16 * 2'048);
+    for (const FrameworkKind framework : {FrameworkKind::megatron_2025, FrameworkKind::pytorch})
+        CHECK(148 * attention(148e12, AttentionKernel::flash, framework) / tail == doctest::Approx(65.9).epsilon(0.01));
+    CHECK(148 * attention(148e12, AttentionKernel::cudnn) / tail == doctest::Approx(107.8).epsilon(0.02));
+    for (const AttentionKernel kernel : {AttentionKernel::flash, AttentionKernel::cudnn})
+        for (double peak = 100e12; peak < 800e12; peak *= 1.1)
+            CHECK(1.1 * attention(1.1 * peak, kernel) >= attention(peak, kernel) * (1 - 1e-12));
+    CHECK(attention(78 * 7.5e12, AttentionKernel::flash) == 0.35);
+}
+
 TEST_CASE("constants: nanotron and Megatron-DeepSpeed, on whatever card") {
     for (const Architecture card : {Architecture::ampere, Architecture::hopper}) {
         const Timing n = constants(card, FrameworkKind::nanotron);
