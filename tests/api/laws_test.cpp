@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
 #include "api.h"
 #include "near.h"
@@ -55,7 +56,7 @@ TEST_CASE("laws: where activations wait on the host, more memory never makes the
 }
 
 TEST_CASE("laws: the same cards in smaller nodes are never faster") {
-    // (Not of cards that bridges join in pairs: two of them alone have a link that a larger node does not reach.)
+    // (But for cards that bridges join in pairs in nodes of 4: two of them alone have a link that a larger node does not reach.)
     const char* jobs[] = {
         R"({"model": "llama-3.1-8b", "zero": "weights"})",
         R"({"model": "llama-3.1-8b", "zero": "optimizer", "trained": "lora", "framework": "pytorch"})",
@@ -66,7 +67,7 @@ TEST_CASE("laws: the same cards in smaller nodes are never faster") {
         R"({"model": "llama-3.1-8b", "pipeline_parallel": 4})",
         R"({"model": "qwen3-30b-a3b", "expert_parallel": 16})",
     };
-    for (const char* gpu : {"l40s-48gb", "rtx-4090-24gb", "mi300x-192gb", "h100-sxm-80gb"})
+    for (const char* gpu : {"l40s-48gb", "rtx-4090-24gb", "mi300x-192gb", "h100-sxm-80gb", "a100-pcie-80gb", "h100-nvl-94gb"})
         for (const char* text : jobs) {
             Json job = json(R"({"gpus": 32, "sequence_length": 4096, "global_batch": 64, "micro_batch": 1, "tensor_parallel": 1,
                 "context_parallel": 1, "pipeline_parallel": 1, "expert_parallel": 1, "schedule": "1f1b", "virtual_stages": 1,
@@ -77,7 +78,8 @@ TEST_CASE("laws: the same cards in smaller nodes are never faster") {
             for (const int node : {1, 2, 4, 8}) {
                 INFO(job.dump(), " in nodes of ", node);
                 const double now = step(job, "gpus_per_node", node);
-                CHECK(now <= before);
+                const bool beyond_pairs = node == 4 && (std::string(gpu) == "a100-pcie-80gb" || std::string(gpu) == "h100-nvl-94gb");
+                if (!beyond_pairs) CHECK(now <= before);
                 before = now;
             }
         }
