@@ -45,16 +45,13 @@ class LayerCost : TimeSymbols<N> {
           context_traffic_(model, plan, machine, timing),
           host_time_(model, plan, machine, timing) {}
 
-    LayerTimesOf<N> run() {
+    LayerTimesOf<N> run(const LayerTimesOf<N>* alike) {
         LayerTimesOf<N> all;
-        all.dense = layer(false);
-        all.parameters_dense = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
-        all.frozen_dense = frozen_cost_.bytes_of(frozen_, kind_);
-        if (m_.experts.count > 0) {
-            all.expert = layer(true);
-            all.parameters_expert = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
-            all.frozen_expert = frozen_cost_.bytes_of(frozen_, kind_);
-        }
+        if (alike == nullptr)
+            work_out(false, all.dense, all.parameters_dense, all.frozen_dense);
+        else
+            all.dense = alike->dense, all.parameters_dense = alike->parameters_dense, all.frozen_dense = alike->frozen_dense;
+        if (m_.experts.count > 0) work_out(true, all.expert, all.parameters_expert, all.frozen_expert);
         return all;
     }
 
@@ -326,6 +323,10 @@ class LayerCost : TimeSymbols<N> {
         now_.launch_backward = of_kind("C_b", "launch_backward", cpu_backward);
     }
 
+    void work_out(bool expert, LayerTimeOf<N>& times, N& parameters, N& frozen) {
+        times = layer(expert), parameters = named<N>({"P_l", "layer_parameters", "", kind_}, parameters_);
+        frozen = frozen_cost_.bytes_of(frozen_, kind_);
+    }
     LayerTimeOf<N> layer(bool expert) {
         now_ = LayerTimeOf<N>{};
         kind_ = expert ? &kExpertLayer : nullptr;
@@ -383,17 +384,18 @@ class LayerCost : TimeSymbols<N> {
 }  // namespace
 
 template <class N>
-LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine,
-                            const Timing& timing) {
-    LayerTimesOf<N> all = LayerCost<N>(model, plan, framework, machine, timing).run();
+LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
+                            const LayerTimesOf<N>* alike) {
+    LayerTimesOf<N> all = LayerCost<N>(model, plan, framework, machine, timing).run(alike);
     if (plan.activation_offload > 0) all.kept = kept_bytes(model, plan, framework);
     EndsCost<N>(model, plan, framework, machine, timing).add_to(all);
     return all;
 }
 #ifdef FOURFOLD_TRACED
-template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                                  const LayerTimesOf<Traced>*);
 #else
-template LayerTimesOf<double> layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+template LayerTimes layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&, const LayerTimes*);
 #endif
 
 }  // namespace fourfold

@@ -60,9 +60,13 @@ inline LayerTimes values_of(const LayerTimesOf<Traced>& traced) {
 }
 inline const LayerTimes& values_of(const LayerTimes& plain) { return plain; }
 
+// `alike`: of a plan that differs in its experts alone, so that its dense layers need not be worked out again; may be null.
 template <class N = double>
-LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing);
-extern template LayerTimesOf<double> layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
-extern template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&);
+LayerTimesOf<N> layer_times(const Model& model, const Plan& plan, const Framework& framework, const Machine& machine, const Timing& timing,
+                            const LayerTimesOf<N>* alike = nullptr);
+extern template LayerTimesOf<double> layer_times<double>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                                         const LayerTimesOf<double>*);
+extern template LayerTimesOf<Traced> layer_times<Traced>(const Model&, const Plan&, const Framework&, const Machine&, const Timing&,
+                                                         const LayerTimesOf<Traced>*);
 
 }  // namespace fourfold

@@ -136,7 +136,8 @@ class StepTimer {
     };
     const Model& model_;
     const Platform on_;
-    std::vector<Known> known_;  // one place per remainder of the key; the newest stays
+    std::vector<Known> known_;     // one place per remainder of the key; the newest stays
+    const Known* last_ = nullptr;  // that was worked out
 };
 
 // `host_share`: how much of the step is the update of an optimizer on the host, 0 to 1.

@@ -101,13 +101,13 @@ double recomputed_flop(const Model& m, const Plan& p) {
     return 2 * number(p.global_batch) * s * per_token;  // multiply and add, forward once more
 }
 
-constexpr std::size_t kPlaces = 64;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
+constexpr std::size_t kPlaces = 256;  // of layer times; more than the (micro-batch, SP, recompute) of one TP and CP
 
 StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like)
     : model_(model), on_(model, gpu, cluster, like) {}
 
 const LayerTimes& StepTimer::layers(const Plan& p) {
-    if (known_.empty()) known_.resize(kPlaces);
+    if (known_.empty()) known_.resize(kPlaces), last_ = known_.data();
     const Key key{p.tensor_parallel,  p.context_parallel, p.micro_batch,       p.expert_parallel,   p.expert_tensor_parallel,
                   p.token_slices,     p.recompute,        p.recompute_modules, p.sequence_parallel, p.activation_offload > 0,
                   p.hides_exchange(), casts_weights(p),   fully_shards(p)};
@@ -118,8 +118,11 @@ const LayerTimes& StepTimer::layers(const Plan& p) {
         67 * log2(key.expert_tensor_parallel) + 101 * static_cast<std::size_t>(key.tensor_parallel) + 41 * (log2(key.token_slices) - 1);
     Known& known = known_[place % kPlaces];
     if (known.key != key) {
-        known.key = key;
-        known.times = layer_times(model_, p, on_.framework, on_.machine, on_.timing);
+        Key alike = key;  // but for its experts
+        alike.expert_parallel = last_->key.expert_parallel, alike.expert_tensor_parallel = last_->key.expert_tensor_parallel;
+        alike.hides_exchange = last_->key.hides_exchange;
+        known = {key, layer_times(model_, p, on_.framework, on_.machine, on_.timing, alike == last_->key ? &last_->times : nullptr)};
+        last_ = &known;
     }
     return known.times;
 }

@@ -52,3 +52,40 @@ TEST_CASE("once per step, by hand: eight copies of a small model in one node") {
     CHECK(StepBound(model, plan, timed.machine, timed.timing, times).once_per_step(plan, times) ==
           doctest::Approx(of(TimeItem::data_traffic) + of(TimeItem::optimizer)));
 }
+
+TEST_CASE("law: where the backward pass is split in a straight pipeline, a stage holds a micro-batch more than the one behind it") {
+    for (std::int32_t stages = 2; stages <= 16; ++stages)
+        for (std::int32_t micro_batches = 1; micro_batches <= 4 * stages; ++micro_batches)
+            for (std::int32_t stage = 0; stage < stages; ++stage) {
+                std::int32_t most = 0;
+                for (const InFlight& moment : fullest_moments(ScheduleKind::zero_bubble_h1, stages, 1, micro_batches, stage))
+                    most = std::max(most, moment.until_backward.front());
+                CHECK(most == std::min(micro_batches, stages - stage));
+            }
+}
+
+TEST_CASE("law: a layer takes the same time whatever was asked before") {
+    Random random(433);
+    int plans = 0;
+    for (int i = 0; i < (tests::kSlowBuild ? 60 : 600); ++i) {
+        const AnyJob job = any_job(random);
+        const SearchSpace space = job.space();
+        Scorer scorer(space, closed(space.plan));
+        const Platform& on = scorer.platform();
+        for (const Ranked& one : search(space, {.plans = 30, .everything = true}).plans) {
+            const Plan& plan = one.estimate.plan;
+            const LayerTimes &known = scorer.layers(plan),
+                             anew = layer_times<double>(space.model, plan, on.framework, on.machine, on.timing);
+            CHECK(known.dense.forward == anew.dense.forward);
+            CHECK(known.dense.backward == anew.dense.backward);
+            CHECK(known.dense.recomputed == anew.dense.recomputed);
+            CHECK(known.expert.forward == anew.expert.forward);
+            CHECK(known.expert.backward == anew.expert.backward);
+            CHECK(known.parameters_dense == anew.parameters_dense);
+            CHECK(known.frozen_dense == anew.frozen_dense);
+            CHECK(known.head == anew.head);
+            ++plans;
+        }
+    }
+    CHECK(plans > 500);
+}
