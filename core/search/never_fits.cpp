@@ -20,9 +20,7 @@ NeverFits::NeverFits(const SearchSpace& space, const Candidates& all, const Plan
       savings_(savings),
       layers_differ_(space.model.expert_layers.are_mixed()),
       holds_in_turn_(std::all_of(all.forms.begin(), all.forms.end(),
-                                 [](const PipelineForm& form) {
-                                     return row_of(form.schedule).route == Route::straight && !row_of(form.schedule).splits_backward;
-                                 })),
+                                 [](const PipelineForm& form) { return row_of(form.schedule).route == Route::straight; })),
       known_(places_for(all)) {}
 
 NeverFits::Known& NeverFits::known_of(const Plan& plan) {
@@ -144,8 +142,9 @@ bool NeverFits::mean_stage_fits(const Plan& plan) const {
 // weights l_i that add up to 1:
 //   max_i n_i (w + a_i c) >= sum_i l_i n_i (w + a_i c) = L / sum_i 1 / (w + a_i c)      for l_i in proportion to 1 / (w + a_i c)
 //                         >= (L / p) (w + a c)      with a = p / sum_i 1 / a_i, the harmonic mean,
-// as that is least beside w = 0. Here a_i = min(m, p - i): interleaved 1F1B holds more in each of its chunks, GPipe more everywhere. Layers
-// of the rarer kind, if there are two, count with the least of the weights, p l_i >= a / max_i a_i, and with one micro-batch.
+// as that is least beside w = 0. Here a_i = min(m, p - i), of ZB-H1, too (a test): interleaved 1F1B holds more in each of its chunks, GPipe
+// more everywhere. Layers of the rarer kind, if there are two, count with the least of the weights, p l_i >= a / max_i a_i, and with one
+// micro-batch.
 Stage NeverFits::mean_stage(const Plan& plan, double without) const {
     const auto p = static_cast<double>(plan.pipeline_parallel);
     double inverse = p, most = 1;  // sum of 1 / a_i
