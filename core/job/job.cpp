@@ -361,7 +361,7 @@ std::optional<Resolved> resolve(Job& job, Problems& problems) {
     constexpr std::size_t kSplitDegrees = 4;  // the first of kDegrees
     const auto open_degrees = static_cast<std::size_t>(
         std::count_if(kDegrees, kDegrees + kSplitDegrees, [&](const auto& d) { return job.plan.*d.value == kAuto; }));
-    if (auto chosen = choose(job.space())) {
+    if (auto chosen = choose(job.space(), false)) {
         job.plan = with_habits(std::move(chosen->estimate.plan));
         return Resolved{open, chosen->equally_good};
     }

@@ -52,7 +52,8 @@ double StepBound::seconds(const Plan& p, double layers_again) const {
         // in 1F1B the slowest stage works while the pipeline fills and drains (Pace::further)
         if (!schedule.played && !schedule.turns && !schedule.keeps_all)
             pipeline = sum + (m > stages ? (m - 1) * most - stages * (most - average) : (m - 1) * most / 2);
-        pipeline += transfer_seconds(model_, p, machine_, timing_) * 2 * ((stages - 1) * weights.sum_transfers + weights.most_transfers);
+        if (stages_ != p.pipeline_parallel) stages_ = p.pipeline_parallel, transfer_ = transfer_seconds(model_, p, machine_, timing_);
+        pipeline += transfer_ * 2 * ((stages - 1) * weights.sum_transfers + weights.most_transfers);
     }
     return whole(pipeline, m);
 }

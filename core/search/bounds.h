@@ -42,6 +42,8 @@ class StepBound {
     double hidden_ = 0;                     // of them, what overlapping schedules hide at most
     double micro_batches_ = 0;              // per step, of a pipeline of one stage
     double stall_ = 0;                      // seconds per micro-batch
+    mutable std::int64_t stages_ = 0;       // of the pipeline that was asked for last,
+    mutable double transfer_ = 0;           // and seconds of a send in it
     double factor_ = 1;                     // of slower nodes, and of a calibration: on all of a step
 };
 

@@ -86,6 +86,10 @@ std::vector<ExpertWay> expert_ways(const Candidates& all, const Model& model, co
 }
 bool keeps_expert_rules(const Model& model, const Plan& plan) { return check_expert_rules(model, plan, Holds()); }
 
+bool keeps_form_rules(const Model& model, Plan plan) {
+    plan.token_slices = 1, plan.expert_overlap = false, plan.recompute = Recompute::none;
+    return check_pipeline_rules(model, plan, Holds());
+}
 bool is_legal_pipeline(const Model& model, const Plan& plan) {
     return check_pipeline_rules(model, plan, Holds()) && check_schedule_rules(model, plan, Holds());
 }

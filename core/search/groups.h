@@ -29,7 +29,9 @@ struct ExpertWay {
 std::vector<ExpertWay> expert_ways(const Candidates& all, const Model& model, const Plan& plan);
 bool keeps_expert_rules(const Model& model, const Plan& plan);
 
-// Whether a pipeline with all degrees and its form set breaks no rule.
+// Whether a pipeline with all degrees and its form set breaks no rule; and none of those that ask neither for micro-batches nor for
+// anything that is not its form's.
+bool keeps_form_rules(const Model& model, Plan plan);
 bool is_legal_pipeline(const Model& model, const Plan& plan);
 // Gives a plan of that form its layout; false where it is the equal split, or none exists.
 bool lay_out(const Model& model, Plan& plan, const PipelineForm& form, const LayerTimes& times);

@@ -11,11 +11,10 @@ namespace fourfold {
 namespace {
 
 // Smaller is less exposed.
-auto exposure(const Estimated& e) {
-    const Plan& p = e.plan;
+auto exposure(const Plan& p, double seconds) {
     const bool uneven = p.layout != nullptr || p.split != Split::equal || has_uneven_ends(p);
     return std::make_tuple(p.context_parallel, p.recompute, p.activation_offload, p.token_slices, p.model_parallel(), p.virtual_stages,
-                           uneven, !p.sequence_parallel, p.moments, p.shard_replicas, p.zero, e.seconds);
+                           uneven, !p.sequence_parallel, p.moments, p.shard_replicas, p.zero, seconds);
 }
 auto fields(const Plan& p) {
     return std::make_tuple(p.tensor_parallel, p.pipeline_parallel, p.micro_batch, p.expert_parallel, p.expert_tensor_parallel, p.schedule,
@@ -25,7 +24,7 @@ std::span<const std::int32_t> layers(const Plan& p) {
     return p.layout ? std::span<const std::int32_t>(p.layout->before) : std::span<const std::int32_t>();
 }
 bool less(const Estimated& a, const Estimated& b) {
-    const auto here = exposure(a), there = exposure(b);
+    const auto here = exposure(a.plan, a.seconds), there = exposure(b.plan, b.seconds);
     if (here != there) return here < there;
     const auto one = fields(a.plan), other = fields(b.plan);
     if (one != other) return one < other;
@@ -34,6 +33,8 @@ bool less(const Estimated& a, const Estimated& b) {
 }
 
 }  // namespace
+
+bool is_more_exposed(const Plan& plan, const Plan& than) { return exposure(than, 0) < exposure(plan, 0); }
 
 std::vector<Ranked> in_order(std::vector<Estimated> plans) {
     plans = sorted(std::move(plans), [](const Estimated& a, const Estimated& b) { return a.seconds < b.seconds; });

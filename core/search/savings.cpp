@@ -47,13 +47,21 @@ class Savings::Ways {
         const double bytes = scorer_.bytes_that_fit(plan);
         if (bytes == INFINITY || !scorer_.host_holds(plan)) return false;
         any_fits = true;
-        const double most = std::min(savings_.limit_.seconds(), best ? best->seconds : INFINITY), seconds = scorer_.seconds(plan, most);
-        if (seconds <= most && (!best || seconds < best->seconds)) best = scorer_.estimate(plan, bytes, seconds);
+        const double seconds = scorer_.seconds(plan, most());
+        if (seconds <= most() && (!best || seconds < best->seconds)) best = scorer_.estimate(plan, bytes, seconds);
         return true;
     }
+    // The same, where nothing depends on whether a plan fits that is too slow.
+    void consider_alone(const Plan& plan) {
+        if (!savings_.limit_.is_for_one() || scorer_.least_seconds(plan) <= most()) consider(plan);
+    }
+    double most() const { return std::min(savings_.limit_.seconds(), best ? best->seconds : INFINITY); }
     // As it is, and with layers moved where memory wants it so.
     void consider_moved(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
-        if (!consider(plan)) move_layers(plan, form, times);
+        if (!savings_.may_move(form))
+            consider_alone(plan);
+        else if (!consider(plan))
+            move_layers(plan, form, times);
     }
     void move_layers(const Plan& plan, const PipelineForm& form, const LayerTimes& times) {
         if (!savings_.may_move(form)) return;
@@ -153,10 +161,10 @@ void Savings::consider_recomputing(Ways& ways, Plan plan, const PipelineForm& fo
 
 void Savings::consider_whole_layers(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     plan.recompute = Recompute::block;
-    if (parts_ && choose_block(plan, bound_of(plan, times))) ways.consider(plan);
+    if (parts_ && choose_block(plan, bound_of(plan, times))) ways.consider_alone(plan);
     plan.recompute = Recompute::full;
     plan.recompute_layers = 1;
-    if (bound_of(plan, scorer_.layers(plan)).seconds(plan) <= limit_.seconds()) ways.consider_moved(plan, form, times);
+    if (bound_of(plan, scorer_.layers(plan)).seconds(plan) <= limit_.rest()) ways.consider_moved(plan, form, times);
 }
 
 bool Savings::may_fit_in_parts(Plan plan) {
@@ -208,7 +216,7 @@ bool Savings::choose_block(Plan& plan, const StepBound& bound) {
 
 // Of the layers of a chunk, the most that may be recomputed within the limit of time, as far as bounds say.
 std::int64_t Savings::most_in_time(const Plan& plan, const StepBound& bound) const {
-    const double limit = limit_.seconds();
+    const double limit = limit_.rest();
     const auto is_slow = [&](std::int64_t layers) {
         std::int64_t all = 0;
         for (const ChunkSize& size : sizes_) all += size.chunks * std::min(layers, size.layers);

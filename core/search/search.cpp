@@ -26,12 +26,12 @@ class Search {
         : space_(space),
           goal_(goal),
           all_(candidates(space)),
+          forms_(all_.pipeline.size()),
           base_(closed(space.plan)),
           scorer_(space, base_, goal.most_bytes),
           overlaps_(
               std::any_of(all_.forms.begin(), all_.forms.end(), [](const PipelineForm& form) { return row_of(form.schedule).overlaps; })),
           may_hide_(may_choose_overlap(space)),
-          is_for_one_(goal.plans == 1 && !goal.any && !goal.everything),
           limit_(goal),
           savings_(space, base_, scorer_, limit_),
           never_fits_(space, all_, base_, scorer_, savings_) {}
@@ -112,11 +112,26 @@ class Search {
             }
         }
     }
+    // The forms that so many stages may have, whatever else is chosen.
+    const std::vector<PipelineForm>& forms_of(std::int64_t stages) {
+        const auto at = std::lower_bound(all_.pipeline.begin(), all_.pipeline.end(), stages) - all_.pipeline.begin();
+        std::optional<std::vector<PipelineForm>>& forms = forms_[static_cast<std::size_t>(at)];
+        if (forms) return *forms;
+        forms.emplace();
+        Plan plan = base_;
+        plan.pipeline_parallel = stages;
+        for (const PipelineForm& form : all_.forms) {
+            set_form(plan, form);
+            if (keeps_form_rules(space_.model, plan)) forms->push_back(form);
+        }
+        return *forms;
+    }
     // Whether some form of the pipeline is legal and fast enough, as far as the way's bound says, which hides what may be hidden.
-    bool may_be_fast(Plan plan, const StepBound& bound) const {
+    bool may_be_fast(Plan plan, const StepBound& bound) {
         if (overlaps_ && may_hide_) return true;  // the bound of a form does not know what others than its schedule hide
         plan.expert_overlap = base_.expert_overlap, plan.recompute = base_.recompute;  // as set, for the rules
-        return std::any_of(all_.forms.begin(), all_.forms.end(), [&](const PipelineForm& form) {
+        const std::vector<PipelineForm>& forms = forms_of(plan.pipeline_parallel);
+        return std::any_of(forms.begin(), forms.end(), [&](const PipelineForm& form) {
             set_form(plan, form);
             return is_legal_pipeline(space_.model, plan) && bound.seconds(plan) <= limit_.seconds();
         });
@@ -185,9 +200,9 @@ class Search {
         plan.expert_overlap = base_.expert_overlap, plan.recompute = base_.recompute;
         return !goal_.everything && never_fits_.holds_for(plan, times);
     }
-    std::int64_t legal_pipelines(Plan plan) const {
+    std::int64_t legal_pipelines(Plan plan) {
         std::int64_t legal = 0;
-        for (const PipelineForm& form : all_.forms) {
+        for (const PipelineForm& form : forms_of(plan.pipeline_parallel)) {
             set_form(plan, form);
             legal += is_legal_pipeline(space_.model, plan);
         }
@@ -206,14 +221,16 @@ class Search {
     }
     void look_at_forms(Plan& plan, const Exchanges& exchanges) {
         again_.fill(kNotAsked), once_.fill(kNotAsked);
-        for (const PipelineForm& form : all_.forms) {
+        for (const PipelineForm& form : forms_of(plan.pipeline_parallel)) {
             set_form(plan, form);
             if (is_enough() || !is_legal_pipeline(space_.model, plan)) continue;
             for (const Zero zero : all_.zeros(plan.pipeline_parallel)) {
                 plan.zero = zero;
                 if (!all_.take(space_.model, plan)) continue;
                 best_ = {};
+                limit_.set_for(&plan);
                 look_at_ways_to_send(plan, form, exchanges);
+                limit_.set_for(nullptr);
                 count_best();
             }
         }
@@ -256,10 +273,12 @@ class Search {
     }
     // Null where the plan cannot be fast enough, or fits in no time that is. Whole layers are not computed again beneath hidden traffic.
     std::optional<Plan> laid_out(const Plan& plan, const PipelineForm& form, const Exchange& exchange) {
-        if (exchange.bound.seconds(plan) > limit_.seconds()) return std::nullopt;
+        const double least = exchange.bound.seconds(plan);
+        if (least > limit_.seconds()) return std::nullopt;
         const double once = once_per_step(plan, exchange);
         const double most = limit_.seconds() * (1 + 1e-12);  // added in another order, the same seconds may differ in their last digit
-        if (exchange.bound.seconds(plan) + once > most) return std::nullopt;
+        if (least + once > most) return std::nullopt;
+        limit_.set_once(once);
         const double again = layers_again(plan, exchange.times);
         std::optional<Plan> one = plan;
         one->expert_overlap = exchange.is_hidden;
@@ -269,7 +288,7 @@ class Search {
             return std::nullopt;
         }
         if (!lay_out(space_.model, *one, form, exchange.times)) return std::nullopt;
-        if (is_for_one_ && savings_.only_slow(form) && scorer_.least_seconds(*one) > limit_.seconds()) return std::nullopt;
+        if (limit_.is_for_one() && savings_.only_slow(form) && scorer_.least_seconds(*one) > limit_.seconds()) return std::nullopt;
         return one;
     }
     // Hidden traffic keeps more micro-batches alive, and lets no whole layer be computed again. Without either a plan needs least, if its
@@ -300,7 +319,7 @@ class Search {
     void add(Estimated one) {
         constexpr std::size_t kMany = 10'000;
         ++result_.fit;
-        limit_.add(one.seconds);
+        limit_.add(one.plan, one.seconds);
         found_.push_back(std::move(one));
         if (found_.size() % kMany == 0) drop_slower();
     }
@@ -312,11 +331,11 @@ class Search {
     const SearchSpace& space_;
     const Goal& goal_;
     const Candidates all_;
-    const Plan base_;  // the space's, closed
+    std::vector<std::optional<std::vector<PipelineForm>>> forms_;  // forms_of(), for each number of stages
+    const Plan base_;                                              // the space's, closed
     Scorer scorer_;
-    const bool overlaps_;    // some schedule hides the traffic of experts
-    const bool may_hide_;    // any other may do so
-    const bool is_for_one_;  // the fastest alone: nobody asks of the others whether they fit
+    const bool overlaps_;  // some schedule hides the traffic of experts
+    const bool may_hide_;  // any other may do so
     Limit limit_;
     Savings savings_;
     NeverFits never_fits_;
@@ -354,7 +373,8 @@ SearchResult search(const SearchSpace& space, const Goal& goal) {
     if (once.plans.empty()) return search_as_sent(often, goal);
     // more gradients are sent, so that this is for what is faster beyond a tie
     const double less = once.plans.front().estimate.seconds / (1 + kTieWidth);
-    const SearchResult faster = search_as_sent(often, {.most_bytes = goal.most_bytes, .most_seconds = less / (1 + kTieWidth)});
+    const SearchResult faster =
+        search_as_sent(often, {.most_bytes = goal.most_bytes, .most_seconds = less / (1 + kTieWidth), .first = true});
     const bool is_faster = !faster.plans.empty() && faster.plans.front().estimate.seconds < less;
     return is_faster ? search_as_sent(often, goal) : once;
 }

@@ -35,6 +35,7 @@ struct Goal {
     std::size_t plans = 1;           // the fastest so many, and all that cannot be told apart from the fastest
     double most_bytes = INFINITY;    // on the fullest GPU, besides what the risk allows
     double most_seconds = INFINITY;  // of a step
+    bool first = false;              // the first in order alone: of those as good as it, not every one is found
     bool any = false;                // whichever is found first, so that nobody waits for the fastest
     bool everything = false;         // without bounds: every candidate is looked at (tests)
 };
@@ -55,12 +56,12 @@ SearchResult search(const SearchSpace& space, const Goal& goal);
 // The plan that "auto" means: the first in order; where none fits the one that needs least memory; nullopt when no candidate is legal.
 struct Chosen {
     Estimated estimate;
-    std::int64_t equally_good = 0;  // plans that are as good, this one included; 0: it does not fit
+    std::int64_t equally_good = 0;  // plans that are as good, this one included, as far as they were asked for; 0: it does not fit
     bool fits() const { return equally_good > 0; }
 };
-std::optional<Chosen> choose(const SearchSpace& space);
-// The first in order; nullopt where none fits, or none within `most_seconds` per step.
-std::optional<Chosen> best_plan(const SearchSpace& space, double most_seconds = INFINITY);
+std::optional<Chosen> choose(const SearchSpace& space, bool first = true);
+// The first in order; nullopt where none fits, or none within `most_seconds` per step. `first`: as in Goal.
+std::optional<Chosen> best_plan(const SearchSpace& space, double most_seconds = INFINITY, bool first = true);
 // Whether best_plan() finds one.
 bool has_plan(const SearchSpace& space);
 // The lowest estimate: the smallest micro-batch, every layer recomputed where that is open.

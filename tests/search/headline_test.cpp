@@ -39,7 +39,7 @@ bool check_headline(const Model& model, const Gpu& gpu, std::int64_t gpus) {
                            {"sequence_length", std::min<std::int64_t>(8'192, model.max_positions > 0 ? model.max_positions : 8'192)}});
     if (!job) return false;
     const SearchResult ranking = search(job->space(), {.plans = 200});
-    const auto headline = choose(job->space());
+    const auto headline = choose(job->space(), false);
     CHECK((headline && headline->fits()) == !ranking.plans.empty());
     if (!headline || ranking.plans.empty()) return false;
     const Estimated& first = ranking.plans.front().estimate;

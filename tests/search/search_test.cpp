@@ -38,6 +38,7 @@ std::string text(const Plan& plan) {
 TEST_CASE("bounds change nothing: the search finds what looking at everything finds, in the same order") {
     Random random(401);
     int found_some = 0, moved = 0, recomputed = 0, played = 0, swapped = 0;
+    std::int64_t timed = 0, timed_first = 0;  // step times: with all that are as good, and of the first alone
     const int jobs = tests::kSlowBuild ? 150 : 4'000;
     for (int i = 0; i < jobs; ++i) {
         const AnyJob job = any_job(random);
@@ -54,12 +55,17 @@ TEST_CASE("bounds change nothing: the search finds what looking at everything fi
             }
             if (plans > 1 || fast.plans.empty()) continue;
             const Plan& best = fast.plans.front().estimate.plan;
+            const SearchResult first = search(job.space(), {.plans = plans, .first = true});
+            CHECK_MESSAGE(same(first.plans.front().estimate.plan, best), i << " " << text(best));
+            CHECK(first.plans.front().estimate.seconds == fast.plans.front().estimate.seconds);
+            timed += fast.looked_at, timed_first += first.looked_at;
             ++found_some, played += is_played(best), moved += best.layout != nullptr, recomputed += best.recompute != Recompute::none;
             swapped += best.activation_offload > 0;
         }
     }
     CHECK(found_some > jobs / 4);
     CHECK(recomputed > jobs / 40);
+    CHECK(timed_first < timed);
     if (tests::kSlowBuild) return;  // the rare ones: too few jobs are drawn there to count them
     CHECK(moved > jobs / 40);
     CHECK(played > jobs / 80);
