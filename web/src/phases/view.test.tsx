@@ -26,7 +26,7 @@ test('phases are added, changed and calculated', async () => {
     );
     const days = (value: number) => plain(format.training(value, value, value)[0]);
     expect(text()).toContain(`${days(run.total.computing_days)} of computing, ${days(run.total.days)} with what usually breaks`);
-    expect(text()).toContain('memory decides here');
+    expect(text()).toContain('the fullest phase');
     expect(all('img')).toHaveLength(1);
     // Around them stands the room, "In phases".
     expect(all('region').map((one) => one.getAttribute('aria-label'))).toEqual(['The phases', 'What each phase takes']);
