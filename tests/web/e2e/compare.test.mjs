@@ -116,3 +116,11 @@ pageTest('the table is copied with tabs and as Markdown', async () => {
     inOrder(await copied(tabs), `\t${words.planShown}\t${words.pin(1)}\n${words.tensor}\t2\t4\n`);
     inOrder(await copied(markdown), `|  | ${words.planShown} | ${words.pin(1)} |\n| --- | --- | --- |\n`);
 });
+
+pageTest('two plans stand side by side on a phone', async () => {
+    const page = await open(`?v=1&node=8&tp=2&cp=1&pp=1&mb=1&pin=${base};tp=4#compare`, { width: 390, height: 844 });
+    await compared(page, 2);
+    await eventually('their times', () => row(page, words.row.step), /\d/);
+    const [box, room] = await table(page).evaluate((element) => [element.scrollWidth, element.parentElement.clientWidth]);
+    assert.ok(box <= room, `${box} in ${room}`);
+});

@@ -40,7 +40,7 @@ test('how FLOP are counted can be chosen, and says what it comes to', () => {
     const [full, causal] = answer.time.rates;
     expect(all('button').filter((one) => one.getAttribute('aria-pressed') === 'true')).toEqual([find('button', /causal/)]);
     expect(text()).toContain(plain(`${format.percent(causal?.mfu ?? 0)} of`));
-    tap(find('button', /first paper/));
+    tap(find('button', /Fujii/));
     expect(act.showRate).toHaveBeenCalledWith(full?.id);
 });
 

@@ -186,7 +186,7 @@ test('the rates follow the convention that the reader has chosen', () => {
         const row = tableOf(one).row('mfu');
         return [row?.basis, ...(row?.cells.map(({ text, best }) => [text.replace(/\s/g, ' '), best]) ?? [])];
     };
-    expect(shown(page)).toEqual(['attention counted whole (as in the first paper)', ['10 %', false], ['13 %', true]]);
+    expect(shown(page)).toEqual(['attention counted whole (as Fujii et al. count it)', ['10 %', false], ['13 %', true]]);
     expect(shown({ ...page, rate: 'causal' })).toEqual(['attention counted half (causal)', ['8 %', false], ['10 %', true]]);
 });
 
