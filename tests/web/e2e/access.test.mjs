@@ -49,6 +49,30 @@ const beside = () =>
         .join('\n');
 const across = () => document.documentElement.scrollWidth - innerWidth;
 
+// 1.4.11: the edge of a part that has the focus, against the colour of the part, which its text has behind its letters.
+const edgeContrast = (part) => {
+    const light = (colour) => {
+        const [r, g, b] = colour.match(/[\d.]+/g).map((one) => { const share = one / 255; return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4; });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const [most, least] = ['.edge', 'text'].map((one) => light(getComputedStyle(part.querySelector(one)).stroke)).sort((a, b) => b - a);
+    return (most + 0.05) / (least + 0.05);
+};
+
+pageTest('the focus is seen on every part of the bar, in light and dark', async () => {
+    const page = await open(LINK, { depth: 'plain', width: 1280 });
+    for (const colorScheme of ['light', 'dark']) {
+        await page.emulateMedia({ colorScheme });
+        await page.locator('#field-token_budget').focus();
+        for (let tabs = 0; tabs < 6; ++tabs) {
+            await page.keyboard.press('Tab');
+            const now = page.locator('#answer .part:focus-visible');
+            const contrast = await now.evaluate(edgeContrast);
+            assert.ok(contrast >= 3, `${colorScheme}, ${await now.getAttribute('class')}: ${contrast.toFixed(2)}`);
+        }
+    }
+});
+
 pageTest('a part of the bar narrower than a finger is reached from the card of any other', async () => {
     const page = await open(LINK, { depth: 'plain', width: 390 });
     await part(page, 'activations').click();
