@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { format } from '../format/format';
-import { answeredOf } from '../shared/test-data';
+import { answeredOf, catalog } from '../shared/test-data';
 import { cellsOf, settle, show, spies, tap, textOf } from '../shared/test-view';
 import type { Page } from '../store/page';
 import { Card } from './card';
@@ -58,13 +58,15 @@ test('the copied table has every item and exact bytes', async () => {
 
 test('the notes: what was taken, assumed and not counted; an assumption leads to its field', () => {
     const { answer } = answeredOf();
-    const { all, names, one } = show(<Notes answer={answer} />);
+    const { all, names, one } = show(<Notes answer={answer} fields={catalog.fields} />);
     expect(names('heading')).toEqual(['Taken from your input', 'Assumed', 'Not counted']);
     expect(one('#assumed').querySelectorAll('li')).toHaveLength(answer.assumed.length);
     const field = document.createElement('input');
     field.id = `field-${answer.assumed.find(({ field }) => field !== '')?.field}`;
     document.body.append(field);
-    const [change] = all('button', 'change');
+    const buttons = all('button', /^Change /);
+    expect(new Set(buttons.map((one) => one.getAttribute('aria-label'))).size, 'each has a name of its own').toBe(buttons.length);
+    const [change] = buttons;
     tap(change as Element);
     expect(document.activeElement).toBe(field);
     expect(textOf(change as Element)).toBe('change');

@@ -1,5 +1,5 @@
 import type { FunctionComponent } from 'preact';
-import type { Assumption, Estimate, Text } from '../core/api';
+import type { Assumption, Estimate, Field, Text } from '../core/api';
 import type { ShownGroup, WholeEstimate } from '../core/types';
 import { format } from '../format/format';
 import { sumOf } from '../format/sums';
@@ -7,7 +7,7 @@ import { outsideOf } from '../shared/answer-words';
 import { Swatch } from '../shared/chart';
 import { CopyButton } from '../shared/copy-button';
 import { focusField } from '../shared/field-problems';
-import { nameOf } from '../shared/names';
+import { labelOf, lower, nameOf } from '../shared/names';
 import type { Actions, Page } from '../store/page';
 import { say, tell } from '../words/words';
 import type { CardProps } from './card';
@@ -150,7 +150,13 @@ export function Items({ page, answer, act, Card }: Props) {
 }
 
 // A note that is assumed may name the field that changes it.
-function NoteList({ id, title, notes }: { id: string; title: string; notes: (Assumption | { text: Text; field?: string })[] }) {
+interface NoteListProps {
+    id: string;
+    title: string;
+    notes: (Assumption | { text: Text; field?: string })[];
+    fields: readonly Field[];
+}
+function NoteList({ id, title, notes, fields }: NoteListProps) {
     if (notes.length === 0) return null;
     return (
         <div id={id}>
@@ -160,7 +166,12 @@ function NoteList({ id, title, notes }: { id: string; title: string; notes: (Ass
                     <li key={text.id}>
                         {tell(text)}{' '}
                         {field && (
-                            <button type="button" class="link" onClick={() => focusField(field)}>
+                            <button
+                                type="button"
+                                class="link"
+                                aria-label={say('problems.go_to', { label: lower(labelOf(fields, field)) })}
+                                onClick={() => focusField(field)}
+                            >
                                 {say('notes.change')}
                             </button>
                         )}
@@ -173,12 +184,12 @@ function NoteList({ id, title, notes }: { id: string; title: string; notes: (Ass
 
 const alone = (text: Text) => ({ text });
 
-export function Notes({ answer }: { answer: WholeEstimate }) {
+export function Notes({ answer, fields }: { answer: WholeEstimate; fields: readonly Field[] }) {
     return (
         <section class="notes">
-            <NoteList id="used" title={say('notes.used')} notes={answer.used.map(alone)} />
-            <NoteList id="assumed" title={say('notes.assumed')} notes={answer.assumed} />
-            <NoteList id="not-counted" title={say('notes.not_counted')} notes={answer.not_counted.map(alone)} />
+            <NoteList id="used" title={say('notes.used')} notes={answer.used.map(alone)} fields={fields} />
+            <NoteList id="assumed" title={say('notes.assumed')} notes={answer.assumed} fields={fields} />
+            <NoteList id="not-counted" title={say('notes.not_counted')} notes={answer.not_counted.map(alone)} fields={fields} />
         </section>
     );
 }

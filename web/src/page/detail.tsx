@@ -59,7 +59,7 @@ export function Detail({ page, act, timeline, calibrate, placing, prover, market
                             {answer.stages.length > 1 && <Stages answer={answer} act={act} />}
                             <Items page={page} answer={answer} act={act} Card={Card} />
                             <Parts answer={answer} act={act} timeline={timeline} />
-                            {isWhole(answer) && <Notes answer={answer} />}
+                            {isWhole(answer) && <Notes answer={answer} fields={page.catalog.fields} />}
                         </div>
                     )}
                     <Adjust page={page} answer={answer} act={act} Layout={Layout} />
