@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Estimate } from '../core/api';
 import { format } from '../format/format';
-import { timeOf } from '../shared/answer-words';
+import { stepOf } from '../shared/answer-words';
 import { say, sentences, tell } from '../words/words';
 
 interface Props {
@@ -24,7 +24,7 @@ export function Grounds({ answer, children }: Props) {
             <p>{tell(answer.verdict)}</p>
             <Meters answer={answer} />
             <p>
-                {timeOf(answer)} {tell(answer.time.basis)}
+                {stepOf(answer)} {tell(answer.time.basis)}
             </p>
             {children}
             <p>

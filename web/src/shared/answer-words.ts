@@ -19,15 +19,18 @@ export const sizes = (answer: Estimate) => sizesOf(answer.whole_bytes, answer);
 // Chosen: a band that reaches so many times as far to one side as to the other is told by its ends, a more even one by its larger side.
 const UNEVEN = 1.25;
 
-// How long a step takes and, when the reader has said how much to train, the whole run with what it costs.
-export function timeOf({ time, class: fit, job }: Estimate): string {
-    const { step_seconds: seconds, low_seconds: low, high_seconds: high, run } = time;
+export function stepOf({ time, class: fit }: Estimate): string {
+    const { step_seconds: seconds, low_seconds: low, high_seconds: high } = time;
     const step = { would: fit === 'does_not_fit', time: seconds, speed: format.rounded(time.tokens_per_s) };
-    const takes =
-        Math.max(high - seconds, seconds - low) > UNEVEN * Math.min(high - seconds, seconds - low)
-            ? say('step.takes_range', { ...step, low, high })
-            : say('step.takes', { ...step, margin: format.margin(seconds, low, high) });
-    return run ? sentences(takes, wholeRun(run), ...costOf(job, run)) : takes;
+    return Math.max(high - seconds, seconds - low) > UNEVEN * Math.min(high - seconds, seconds - low)
+        ? say('step.takes_range', { ...step, low, high })
+        : say('step.takes', { ...step, margin: format.margin(seconds, low, high) });
+}
+
+// How long a step takes and, when the reader has said how much to train, the whole run with what it costs.
+export function timeOf(answer: Estimate): string {
+    const { run } = answer.time;
+    return run ? sentences(stepOf(answer), wholeRun(run), ...costOf(answer.job, run)) : stepOf(answer);
 }
 
 // Where the verdict changes, as a share of the card. What is shown of another stage than the fullest is what is allocated alone.
