@@ -28,7 +28,7 @@ pageTest('the answer, with everything unfolded, and with problems', async (t) =>
 });
 
 pageTest('the first screen is one page of paper', async () => {
-    const page = await open('', { depth: 'plain' });
+    const page = await open('?model=llama-3.1-70b&gpu=h100-sxm-80gb&gpus=64&depth=plain', { depth: 'plain' });
     const paper = (await page.pdf({ format: 'A4' })).toString('latin1');
     assert.equal(paper.match(/\/Type *\/Page\b/g).length, 1);
 });
