@@ -98,3 +98,17 @@ TEST_CASE("GPT-NeoX: Transformer Engine's attention stores no scores") {
     CHECK(some(first_of(model + "te_mha = true\n"), {"attention"}) == R"(attention="flash")");
     CHECK(some(first_of(model + "te_mha = false\n"), {"attention"}) == R"(attention="plain")");
 }
+
+TEST_CASE("one of a list that another program fills is not empty for sure") {
+    const Json job = first_of_script(
+        "#!/bin/bash\nmapfile -t SIZES < <(python sizes.py)\nEXPERTS=${SIZES[6]}\nA=()\n"
+        "if [[ -n \"$EXPERTS\" ]]; then A+=(--num-experts \"$EXPERTS\"); fi\n" +
+        kAnswered + "--bf16 \"${A[@]}\"\n");
+    CHECK(fate(job, "--num-experts") == "open 5");
+}
+
+TEST_CASE("Python in a here-document makes no program in Python of a script without its first line") {
+    const std::string script = "A=( --bf16 --tensor-model-parallel-size 2 )\npython - a.json <<'PY'\nimport json\nfrom a import b\nPY\n" +
+                               kAnswered + "\"${A[@]}\"\n";
+    CHECK(some(first_of_script(script), {"tensor_parallel"}) == "tensor_parallel=2");
+}

@@ -318,13 +318,28 @@ bool has_sections(std::string_view text) {
     return sections && (degrees || text.find("torchtitan") != std::string_view::npos);
 }
 
+// Behind the here-document of a shell that begins in the line before `at` and that it gives to Python: "python - <<'PY'".
+static std::size_t behind_document(std::string_view text, std::string_view line, std::size_t at, int& most) {
+    std::size_t begin = line.find("<<");
+    const std::string_view before = line.substr(0, std::min(begin, line.size()));
+    if (begin == std::string_view::npos || before.find(" - ") == before.npos || before.find('>') != before.npos || most-- <= 0) return at;
+    begin = line.find_first_not_of("<-'\" ", begin);
+    if (begin == std::string_view::npos || !starts_name(line[begin])) return at;
+    std::size_t end = begin;
+    while (end < line.size() && in_name(line[end])) ++end;
+    const std::string closing = joined({"\n", line.substr(begin, end - begin), "\n"});
+    const std::size_t found = text.find(closing, at - 1);
+    return found == std::string_view::npos ? at : found + closing.size();
+}
+
 bool is_python(std::string_view text) {
-    int telling = 0;
+    int telling = 0, documents = 100;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         const std::string_view line = text.substr(at, end - at);
         at = end + 1;
         if (line.starts_with("#!")) return line.find("python") != std::string_view::npos;
+        at = behind_document(text, line, at, documents);
         const bool imports = (line.starts_with("from ") && line.find(" import ") != std::string_view::npos) ||
                              (line.starts_with("import ") && line.find_first_of("=$;-") == std::string_view::npos);
         const bool defines = line.starts_with("def ") && line.find('(') != std::string_view::npos;

@@ -63,7 +63,9 @@ class Test {
         const bool in_job = names.size() == 1 && operand == open_mark(names[0]) && values_.is_set(names[0]) &&
                             (names[0].starts_with("SLURM_") || names[0].starts_with("PBS_"));
         if (in_job) return what == 'n' ? Truth::yes : Truth::no;  // a scheduler set it
-        if (!names.empty() && (names[0].starts_with("$(") || names.size() > 1 || values_.is_set(names[0]))) return Truth::unknown;
+        // One of a list that is not known is no name that nobody set.
+        if (!names.empty() && (names[0].starts_with("$(") || names.size() > 1 || values_.is_set(names[0].substr(0, names[0].find('[')))))
+            return Truth::unknown;
         const bool empty = operand.empty() || !names.empty();
         return empty == (what == 'z') ? Truth::yes : Truth::no;
     }
