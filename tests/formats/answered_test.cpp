@@ -112,3 +112,11 @@ TEST_CASE("Python in a here-document makes no program in Python of a script with
                                kAnswered + "\"${A[@]}\"\n";
     CHECK(some(first_of_script(script), {"tensor_parallel"}) == "tensor_parallel=2");
 }
+
+TEST_CASE("slime with few arguments of Megatron-LM's, its model's in a file that is not here") {
+    const Json job = first_of_script(
+        "source $SLIME/scripts/models/$TYPE.sh\nray job submit -- python3 $SLIME/train.py \"${MODEL_ARGS[@]}\" "
+        "--hf-checkpoint $DIR --tensor-model-parallel-size 2 --sequence-parallel --optimizer-cpu-offload "
+        "--use-precision-aware-optimizer --actor-num-gpus-per-node 8 --colocate\n");
+    CHECK(some(job, {"tensor_parallel", "zero", "optimizer_offload"}) == R"(tensor_parallel=2 zero="optimizer" optimizer_offload=1.0)");
+}

@@ -6,19 +6,16 @@
 
 #include "base/text.h"
 #include "formats/keys.h"
+#include "formats/read/jobs.h"
 #include "plan/plan.h"
 
 namespace fourfold {
 
 int megatron_likeness(const std::vector<Entry>& entries) {
-    constexpr std::string_view kTelling[] = {"num_layers", "hidden_size", "num_attention_heads", "transformer_impl",
-                                             "use_distributed_optimizer"};
-    int count = 0;
-    for (const Entry& entry : entries) {
-        const auto is = [&](const KeyRow& one) { return entry.key == one.key; };
-        count += std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys), is) ||
-                 std::find(std::begin(kTelling), std::end(kTelling), entry.key) != std::end(kTelling);
-    }
+    int count = count_like(entries, {"num_layers", "hidden_size", "num_attention_heads", "transformer_impl", "use_distributed_optimizer",
+                                     "hf_checkpoint", "actor_num_gpus_per_node"});  // the last two are slime's
+    for (const Entry& entry : entries)
+        count += std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys), [&](const KeyRow& one) { return entry.key == one.key; });
     return count;
 }
 
