@@ -97,6 +97,7 @@ TEST_CASE("GPT-NeoX: Transformer Engine's attention stores no scores") {
         "max_position_embeddings = 512\ntrain_micro_batch_size_per_gpu = 1\n";
     CHECK(some(first_of(model + "te_mha = true\n"), {"attention"}) == R"(attention="flash")");
     CHECK(some(first_of(model + "te_mha = false\n"), {"attention"}) == R"(attention="plain")");
+    CHECK(some(first_of(model + "use_bnb_optimizer = true\n"), {"moments"}) == R"(moments="8-bit")");
 }
 
 TEST_CASE("one of a list that another program fills is not empty for sure") {
@@ -119,4 +120,15 @@ TEST_CASE("slime with few arguments of Megatron-LM's, its model's in a file that
         "--hf-checkpoint $DIR --tensor-model-parallel-size 2 --sequence-parallel --optimizer-cpu-offload "
         "--use-precision-aware-optimizer --actor-num-gpus-per-node 8 --colocate\n");
     CHECK(some(job, {"tensor_parallel", "zero", "optimizer_offload"}) == R"(tensor_parallel=2 zero="optimizer" optimizer_offload=1.0)");
+}
+
+TEST_CASE("MaxText: latent attention whose queries have no rank of their own") {
+    // AI-Hypercomputer/maxtext, configs/models/deepseek2-16b.yml
+    const Json job = first_of(
+        "base_emb_dim = 2048\nbase_num_query_heads = 16\nbase_num_kv_heads = 16\nbase_mlp_dim = 10944\nbase_moe_mlp_dim = 1408\n"
+        "base_num_decoder_layers = 27\nfirst_num_dense_layers = 1\nvocab_size = 102400\nnum_experts = 64\nnum_experts_per_tok = 6\n"
+        "shared_experts = 2\ndecoder_block = \"deepseek\"\nattention_type = \"mla\"\nq_lora_rank = 0\nkv_lora_rank = 512\n"
+        "qk_nope_head_dim = 128\nqk_rope_head_dim = 64\nv_head_dim = 128\nper_device_batch_size = 1\n");
+    CHECK(job["refused"].empty());
+    CHECK(job["job"].contains("model"));
 }

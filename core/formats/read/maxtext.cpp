@@ -86,6 +86,7 @@ static void read_parts(Import& in, const std::string& block, Json& config) {
                                      "qk_nope_head_dim",    "qk_rope_head_dim", "v_head_dim"};
     for (const char* key : kSame)
         if (const auto value = in.whole(key, "model")) config[key] = *value;
+    if (latent && config.value("q_lora_rank", std::int64_t{0}) == 0) config["q_lora_rank"] = nullptr;  // base.yml: none
     constexpr std::pair<const char*, const char*> kOther[] = {{"base_moe_mlp_dim", "moe_intermediate_size"},
                                                               {"shared_experts", "n_shared_experts"},
                                                               {"first_num_dense_layers", "first_k_dense_replace"}};

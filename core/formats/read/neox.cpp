@@ -217,6 +217,7 @@ void read_neox(Import& in) {
     settle_deepspeed_types(in);
     read_attention_kinds(in);
     read_trainer_optimizer(in, "optimizer.type");
+    if (in.on("use_bnb_optimizer", "moments")) in.job["moments"] = "8-bit";  // bitsandbytes' Adam8bit (megatron/training.py)
     if (in.has("te_fp8_format")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", "te_fp8_format"));
     if (in.job.value("tensor_parallel", std::int64_t{1}) > 1) note_uncounted(in, {"partition_activations"});
     in.job["framework"] = "megatron-deepspeed";
