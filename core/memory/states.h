@@ -58,8 +58,7 @@ class States : Symbols<N> {
     // Those in 32 bits are the only ones (accelerate, utils/fsdp_utils.py, fsdp2_prepare_model).
     bool master_is_weight() const { return fully_shards(p_) && keeps_master(p_); }
 
-    // torchao casts a weight anew for each multiplication (float8/float8_linear.py).
-    bool keeps_fp8_weights() const { return p_.precision == Precision::fp8 && (fw_.transformer_engine || fw_.stores_fp8); }
+    bool keeps_fp8_weights() const { return p_.precision == Precision::fp8 && !casts_to_8_bits(p_, fw_); }
 
     void learning(const Both& all) {
         if (casts_weights(p_))

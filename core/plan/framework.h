@@ -136,6 +136,10 @@ inline bool keeps_master(const Plan& p) { return p.master_weights != Habit::off;
 inline bool casts_what_learns(const Plan& p) { return row_of(p.framework).autocast && keeps_master(p) && p.zero == Zero::none; }
 // Where all weights learn, what flows between layers is in 32 bits too.
 inline bool casts_weights(const Plan& p) { return casts_what_learns(p) && !p.freezes(); }
+// Whether a weight is cast to 8 bits anew for each multiplication (torchao, float8/float8_linear.py).
+inline bool casts_to_8_bits(const Plan& p, const Framework& f) {
+    return p.precision == Precision::fp8 && !f.transformer_engine && !f.stores_fp8;
+}
 
 // PEFT 0.18, utils/other.py, prepare_model_for_kbit_training: embedding, head and norms are in 32 bits. So is then what flows between
 // layers, and what packed matrices return: in the format of what they read (bitsandbytes 0.49, nn/modules.py, Linear4bit.forward). TRL

@@ -224,9 +224,9 @@ class LayerCost : TimeSymbols<N> {
         return sum;
     }
 
-    // Weights to 16 bits, and their gradients to 32: 6 bytes each.
-    [[gnu::noinline]] void cast_weights() {
-        const N one = 6 * named<N>({"P_l", "layer_parameters", "", kind_}, parameters_) / on_.memory();
+    // A weight to 16 bits, and its gradient to 32: 6 bytes each. To 8 bits for each pass: read twice, the first time for the largest.
+    [[gnu::noinline]] void cast_weights(double bytes) {
+        const N one = bytes * named<N>({"P_l", "layer_parameters", "", kind_}, parameters_) / on_.memory();
         add(now_.element_forward, one);
         add(now_.element_backward, one);
     }
@@ -342,7 +342,8 @@ class LayerCost : TimeSymbols<N> {
             if (linear) attention_core_.average_with_linear(now_);
         }
         element_wise_.add_to(now_, expert, kind_);
-        if (casts_weights(p_)) cast_weights();
+        if (casts_weights(p_)) cast_weights(6);
+        if (casts_to_8_bits(p_, fw_)) cast_weights(5);
         tensor_traffic();
         if (p_.tensor_columns > 1) column_traffic();
         hide_exchange();

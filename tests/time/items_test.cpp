@@ -53,21 +53,6 @@ TEST_CASE("by hand: a matrix multiplication") {
     CHECK(Cost<double>(hw, faster).rate() == 5e11);
 }
 
-TEST_CASE("by hand: what 8 bits are multiplied from is cast before, and transposed") {
-    Case c = dense();
-    const LayerTimes before = c.layers();
-    c.hw.multiplies_in_8_bits = true;
-    // forward, 4 bytes for each of the 60 tokens' inputs; of what two GPUs gather, (60 + 30) / 2 tokens: q, k, v and widening 48 wide
-    constexpr double kInputs = 4 * (45 * 48 + 60 * 30 + 45 * 48 + 60 * 40);
-    // gradients of outputs; those of the output and of narrowing are gathered
-    constexpr double kOutputs = 4 * (60 * 50 + 45 * 48 + 60 * 80 + 45 * 48);
-    CHECK(c.layers().dense.multiply_forward == near(before.dense.multiply_forward + kInputs / kH));
-    CHECK(c.layers().dense.multiply_backward == near(before.dense.multiply_backward + kOutputs / kH));
-    CHECK(c.layers().head == before.head);  // stays in 16
-    c.plan.sequence_parallel = false;
-    CHECK(c.layers().dense.multiply_forward == near(before.dense.multiply_forward + 4 * 60 * (48 + 30 + 48 + 40) / kH));
-}
-
 TEST_CASE("by hand: attention reaches its rate with the length of a GPU's sequence") {
     Case c = dense();
     const LayerTime before = c.layers().dense;
