@@ -11,9 +11,11 @@
 
 namespace fourfold {
 
-// Attention with a window gets a mask, unless all of a sequence lies in it.
+// PyTorch's attention with a window gets a mask, unless all of a sequence lies in it; the package flash-attn, which "flash" asks for, takes
+// the window as it is (transformers, modeling_flash_attention_utils.py).
 inline bool gives_mask(const Model& m, const Plan& p) {
-    return row_of(p.framework).masks_windows && windowed_share(m) > 0 && m.window.tokens <= p.sequence_length;
+    return row_of(p.framework).masks_windows && p.attention != Attention::flash && windowed_share(m) > 0 &&
+           m.window.tokens <= p.sequence_length;
 }
 
 template <class N>

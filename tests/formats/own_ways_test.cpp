@@ -208,8 +208,9 @@ TEST_CASE("trainers: kernels of attention by their names") {
     const std::string factory = "model_name_or_path = \"meta-llama/Llama-2-7b-hf\"\nfinetuning_type = \"full\"\ncutoff_len = 4096\n";
     const auto kernel = [](const std::string& text) { return some(first_of(text), {"attention"}); };
     CHECK(kernel(axolotl) == "attention=?");
-    CHECK(kernel(axolotl + "attn_implementation = \"sdpa\"\n") == R"(attention="flash")");
-    CHECK(kernel(axolotl + "sdp_attention = true\n") == R"(attention="flash")");
+    CHECK(kernel(axolotl + "attn_implementation = \"sdpa\"\n") == R"(attention="auto")");
+    CHECK(kernel(axolotl + "sdp_attention = true\n") == R"(attention="auto")");
+    CHECK(kernel(axolotl + "flash_attention = true\n") == R"(attention="flash")");
     CHECK(kernel(axolotl + "eager_attention = true\n") == R"(attention="plain")");
     CHECK(kernel(axolotl + "flash_attention = true\nattn_implementation = \"eager\"\n") == R"(attention="flash")");
     CHECK(kernel(factory + "flash_attn = \"fa2\"\n") == R"(attention="flash")");

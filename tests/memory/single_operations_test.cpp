@@ -121,6 +121,9 @@ TEST_CASE("single operations by hand: scores, masks, joined matrices, LayerNorm,
     c = in_16_bits();
     c.model.window.tokens = 20, c.model.window.layers = {1, 1, 1, 1, 1, 1};
     CHECK(c(Item::qkv_activations) == 6 * kTokens * 2 * 3 * 6 * 10);
+    c.plan.attention = Attention::flash;  // no mask
+    CHECK(c(Item::qkv_activations) == 6 * kTokens * 2 * (6 + 4) * 10);
+    c.plan.attention = Attention::automatic;
     c.model.window.tokens = 21;
     CHECK(c(Item::qkv_activations) == 6 * kTokens * 2 * (6 + 4) * 10);
     c = in_16_bits();

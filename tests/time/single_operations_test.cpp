@@ -106,6 +106,12 @@ TEST_CASE("single operations by hand: attention with a mask computes every score
     c.plan.context_parallel = 2, c.plan.gpus = 16;
     CHECK(c.layers().dense.attention_forward == near(72'000 / 3.3e11));
     c = in_16_bits();
+    const LayerTime whole = c.layers().dense;
+    c.model.window.tokens = 20, c.model.window.layers = {1, 1, 1, 1, 1, 1};
+    c.plan.attention = Attention::flash;  // the package flash-attn takes no mask, and all 20 tokens lie in the window
+    CHECK(c.layers().dense.attention_forward == whole.attention_forward);
+    CHECK(c.layers().dense.attention_backward == whole.attention_backward);
+    c = in_16_bits();
     c.plan.attention = Attention::plain;  // 3,600 scores, 42 and 47 bytes
     const double rate = 1.55e11, memory = 0.8 * kH / 0.85;
     CHECK(c.layers().dense.attention_forward == near(144'000 / rate + 42 * 3'600 / memory));

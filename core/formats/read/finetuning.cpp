@@ -153,7 +153,8 @@ void read_axolotl(Import& in) {
     if (in.on("activation_offloading", "activation_offload")) in.job["activation_offload"] = 1.0;
     const auto kernel = in.text("attn_implementation", "attention"), named = in.text("attention", "attention");
     read_attention_kernel(in, kernel.value_or(named.value_or("")));
-    if (in.on("sdp_attention", "attention") || in.on("flash_attention", "attention")) in.job["attention"] = "flash";
+    if (in.on("sdp_attention", "attention")) in.job["attention"] = "auto";
+    if (in.on("flash_attention", "attention")) in.job["attention"] = "flash";
     if (in.on("eager_attention", "attention")) in.job["attention"] = "plain";
     read_trainer_types(in);
     read_trainer_optimizer(in, "optimizer");

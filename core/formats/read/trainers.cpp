@@ -95,7 +95,8 @@ void read_zero_stage(Import& in, std::string_view key) {
 }
 
 void read_attention_kernel(Import& in, std::string_view kernel) {
-    if (kernel.starts_with("flash") || kernel == "sdpa") in.job["attention"] = "flash";
+    if (kernel.starts_with("flash")) in.job["attention"] = "flash";
+    if (kernel == "sdpa") in.job["attention"] = "auto";
     if (kernel == "eager") in.job["attention"] = "plain";
 }
 

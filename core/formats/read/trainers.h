@@ -68,7 +68,7 @@ const Model* model_with_experts(const Import& import);
 
 // bf16, fp16 and fp8 of the Trainer; its optimizer; how frozen weights are stored.
 void read_trainer_types(Import& import);
-// "flash_attention_2", "sdpa" (PyTorch's own, which is FlashAttention where nothing is masked) and "eager".
+// "flash_attention_2", "sdpa" (PyTorch's own, transformers' default) and "eager".
 void read_attention_kernel(Import& import, std::string_view kernel);
 void read_trainer_optimizer(Import& import, std::string_view key);
 // An optimizer by its class: "torch.optim.AdamW", "bitsandbytes.optim.PagedAdamW8bit".
