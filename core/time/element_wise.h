@@ -68,7 +68,8 @@ class ElementWise : TimeSymbols<N> {
         if (L::sequence_parallel()) whole = whole / t_;
         N inner = feed_forward(expert, direction);
         if (L::has_mixer(expert)) inner = heads + L::in_some(inner);
-        return 2 * M_ * (whole + inner / t_);
+        // 32 bits, where packed matrices return these. (Norms, which work in them anyway, then stand for the casts before matrices.)
+        return (frozen_in_32_bits(p_) ? 4.0 : 2.0) * M_ * (whole + inner / t_);
     }
     [[gnu::noinline]] const Constant* linear_values() const {
         return m_.linear.is_mamba() ? kStateValues : m_.linear.is_convolution() ? kConvolutionValues : kLinearValues;

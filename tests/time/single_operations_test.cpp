@@ -35,6 +35,13 @@ TEST_CASE("single operations by hand: element-wise work where 16 bits flow, and 
     CHECK(c.layers().dense.element_backward ==
           near((0.9 * 120 * ((kNorms * 720 + 288 + 1'440) / 2 + (kRotary * 35 * 80 + 8.5 * 80) / 2) + 6 * 9'600) / kH));
     c = in_16_bits();
+    const LayerTime narrow = c.layers().dense;
+    c.plan.trained = TrainedPart::lora, c.plan.frozen_weights = FrozenWeights::nf4, c.plan.frozen_in_fp32 = true;
+    CHECK(c.layers().dense.element_forward == near(2 * narrow.element_forward));  // packed matrices return 32 bits
+    CHECK(c.layers().dense.element_backward == near(2 * narrow.element_backward));
+    c.plan.zero = Zero::weights;
+    CHECK(c.layers().dense.element_forward == narrow.element_forward);
+    c = in_16_bits();
     c.model.layer_norm = true, c.model.gated = false;  // 20 and 32 of 48; GELU 2 of 80
     CHECK(c.layers().dense.element_forward == near(0.9 * 120 * ((960 + 288) / 2 + (kRotary * 28 * 80 + 2 * 80) / 2) / kH));
     c.model.gelu_steps = true;  // 25 and 45
