@@ -51,7 +51,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .recomputes_operations = true,
      .frees_gradients = true,
      .residual = kPyTorchResidual,
-     .band = Band{0.85, 1.16, "pytorch", 273}},
+     .band = Band{0.85, 1.16, "pytorch", 283}},
     {.id = "nanotron",
      .habits = {.loss = LossKernel::native_fused, .transformer_engine = false, .gradient_fusion = false, .gradients_twice = true},
      .plain_attention = AttentionKernel::unfused,
@@ -102,7 +102,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .recomputes_parts = false,  // activation_checkpointing_policy={Block}
      .frees_gradients = true,
      .residual = kPyTorchResidual,
-     .band = Band{0.85, 1.16, "pytorch", 273}},
+     .band = Band{0.85, 1.16, "pytorch", 283}},
     {.id = "transformers",
      .habits = {.loss = LossKernel::gathered,
                 .transformer_engine = false,
