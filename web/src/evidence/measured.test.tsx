@@ -67,7 +67,7 @@ test('by software and by standing', () => {
     choose(find('combobox', 'Standing'), 'seen');
     expect(cellsOf(find('table', TIME)).slice(1)).toHaveLength(timeRows(table).filter(({ from }) => from?.standing === 'seen').length);
     choose(find('combobox', 'Standing'), 'blind'); // none of this software
-    choose(find('combobox', 'Software'), 'FSDP');
+    choose(find('combobox', 'Software'), 'FSDP2');
     expect(all('table')).toEqual([]);
     expect(text()).toContain('No runs for this choice.');
 });

@@ -45,7 +45,7 @@ test('a doubling of any size is as far as another framework; another kind is nev
 });
 
 // Their hosts decide, so that they are near no job without.
-const OFFLOADED = ['deep-optimizer-states', 'easycontext', 'fsdp-qlora-host', 'megatron-offload', 'mlp-offload'];
+const OFFLOADED = ['a800-offload', 'deep-optimizer-states', 'easycontext', 'fsdp-qlora-host', 'megatron-offload', 'mlp-offload'];
 
 test('the file has every run of the table with a time, those of a slow network or with an offloaded optimizer aside', () => {
     const counted = Object.entries(table.time).filter(([family]) => family !== 'nanotron-slow-network' && !OFFLOADED.includes(family));
