@@ -2,6 +2,7 @@
 #ifdef FOURFOLD_EVIDENCE
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -31,6 +32,18 @@ void draw(std::vector<FitRow> rows, std::size_t count, Random& random, MemoryErr
         errors.before += std::abs(rows[i].measured / rows[i].estimated - 1);
         errors.after += std::abs(rows[i].measured / proposal.how.bytes(rows[i].estimated) - 1);
     }
+}
+
+// What is left of the errors when all rows are corrected by the middle of their ratios: no factor takes that away.
+double scatter(const std::map<std::string, std::vector<FitRow>>& models) {
+    double sum = 0, count = 0;
+    for (const auto& [model, rows] : models) {
+        std::vector<double> ratios;
+        for (const FitRow& row : rows) ratios.push_back(row.measured / row.estimated);
+        std::sort(ratios.begin(), ratios.end());
+        for (const double ratio : ratios) sum += std::abs(ratio / ratios[ratios.size() / 2] - 1), ++count;
+    }
+    return sum / count;
 }
 
 }  // namespace
@@ -65,7 +78,7 @@ TEST_CASE("published memory: what some runs teach never harms the others, and he
                 MESSAGE(name << " times " << stack << ", " << count << " runs: " << 100 * before << " % before, " << 100 * after
                              << " % after, corrected " << errors.corrected << " times of " << errors.draws);
                 CHECK(after <= before + 0.0005);
-                if (stack > 1 && before > 0.05) CHECK(after <= 0.6 * before);
+                if (stack > 1 && before > 0.05 && scatter(models) < 0.5 * before) CHECK(after <= 0.6 * before);
             }
 }
 
