@@ -67,13 +67,12 @@ class StepCost : TimeSymbols<N> {
     Pace find_pace(const Stages& stages, bool with_stage_seconds) const {
         Pace pace;
         const auto count = static_cast<std::int32_t>(p_.pipeline_parallel);
-        double more = value_of(micro_batches_) - 1, later = -INFINITY;
+        double more = value_of(micro_batches_) - 1, later = -HUGE_VAL;
         for (std::int32_t i = 0, next = 0; i < count; i = next) {
             next = stages.next_different(i);  // one of those that hold the same stands for all
             const Stage s = stages.at_rest(i);
             const double here = stage_seconds(s), weight = weights_.parameters(s);
-            // from a stage on each works on one further micro-batch, that stage on the others; or that one alone, but for forwards done
-            // ahead
+            // from a stage on each works on one further micro-batch, it on the others; or it alone, but for forwards done ahead
             if (count - next < more) later = std::max(later, (more - count + i) * here - pace.sum);
             pace.further = std::max(pace.further, more * here - std::min(as_double(count - next), more) * forward_seconds(s));
             pace.sum += (next - i) * here;

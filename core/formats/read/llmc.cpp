@@ -76,7 +76,7 @@ static void read_llmc_types(Import& in) {
     if (type == "fp32" || type == "float32")
         in.notes.emplace_back("import_plan.note.fp32_named");
     else
-        in.job["precision"] = type.find("b") == std::string::npos ? "fp16" : "bf16";
+        in.job["precision"] = type.find('b') == std::string::npos ? "fp16" : "bf16";
 }
 
 void read_llmc(Import& in) {

@@ -139,11 +139,10 @@ std::string megatron_swift(const ShellCommand& command) {
 
 // Megatron-LM's own programs: some of their arguments may stand in a file; and Megatron-SWIFT's, which has defaults for most.
 bool pretrains(const ShellCommand& command) {
-    return !megatron_swift(command).empty() ||
-           std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
-               const std::string name = word.text.substr(word.text.rfind('/') + 1);
-               return name == "pretrain_gpt.py" || name == "pretrain_mamba.py" || name == "pretrain_hybrid.py";
-           });
+    return !megatron_swift(command).empty() || std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {
+        const std::string name = word.text.substr(word.text.rfind('/') + 1);
+        return name == "pretrain_gpt.py" || name == "pretrain_mamba.py" || name == "pretrain_hybrid.py";
+    });
 }
 
 // A program of Megatron-LM's that does not train.
