@@ -90,7 +90,8 @@ bool leave_to_file(Import& import);
 void fill_pytorch(Import& import);
 // The same, and the stack is the Trainer of Hugging Face's transformers.
 void fill_transformers(Import& import);
-// Where nothing is shared out, or a loop of one's own shares out what it loaded, and all learns: weights of 16 bits are updated as they are, and so are their averages.
+// Where nothing is shared out, or a loop of one's own shares out what it loaded, and all learns: weights of 16 bits are updated as they
+// are, and so are their averages.
 bool updates_loaded_weights(const Import& import);
 void train_in_16_bits(Import& import, std::string_view type = "bf16");
 // The words of OpenRLHF, of ms-swift 2 and of llama-recipes, in the Trainer's.
