@@ -63,7 +63,8 @@ OpTimes op_times(const Model& model, const Plan& plan, const Machine& machine, c
             double forward = 0, backward = 0, weight = 0, traffic_forward = 0, traffic_backward = 0, hidden_forward = 0,
                    hidden_backward = 0;
             const auto add = [&](const LayerCount& layer, const LayerTime& time, double parameters) {
-                const double inside = (block ? 0 : time.recomputed) + time.expert_backward;  // of B, not of W
+                // of B, not of W, which stays as long whatever is computed again, also where the CPU sets the pace
+                const double inside = sooner_without(block ? 0 : time.recomputed, time.backward, time.host_backward) + time.expert_backward;
                 forward += layer.held * time.forward;
                 backward += layer.held * (plan.freezes() ? time.backward : (time.backward + inside) / 2);
                 if (block) backward += layer.recomputed * time.recomputed;
