@@ -31,7 +31,25 @@ Items<N> outside(const Plan& p, double allocated_bytes) {
 template Items<double> outside<double>(const Plan&, double);
 template Items<Traced> outside<Traced>(const Plan&, double);
 
+// Of a framework without runs: the mean over all that have some. Which of them it is like nobody knows, so each counts alike, and those
+// that share their runs once.
+static double mean_of_measured(double whole_share) {
+    double sum = 0;
+    int curves = 0;
+    for (std::size_t i = 0; i < kFrameworkKinds; ++i) {
+        const Residual& one = row_of(static_cast<FrameworkKind>(i)).residual;
+        bool counted = one.runs == 0;
+        for (std::size_t before = 0; before < i; ++before)
+            counted = counted || row_of(static_cast<FrameworkKind>(before)).residual.evidence == one.evidence;
+        if (counted) continue;
+        sum += probability_to_run(one, whole_share);
+        ++curves;
+    }
+    return sum / curves;
+}
+
 double probability_to_run(Residual residual, double whole_share) {
+    if (residual.middle == 0) return mean_of_measured(whole_share);
     // one run in 200 does what no band of some hundred runs can rule out
     constexpr double kSurprise = 0.005;
     return kSurprise + (1 - 2 * kSurprise) * 0.5 * std::erfc(std::log(whole_share / residual.middle) / (residual.spread * std::sqrt(2.0)));

@@ -23,7 +23,8 @@ extern template Items<double> outside<double>(const Plan&, double);
 extern template Items<Traced> outside<Traced>(const Plan&, double);
 
 // Runs are a band, not a line: of the runs whose whole-GPU estimate is `share` of the card, this part did not run out of memory.
-// A log-normal residual, its two numbers fitted to published runs that ran or failed, per framework (verdict.cpp; the fit is a test).
+// A log-normal residual, its two numbers fitted to published runs that ran or failed, per framework (verdict.cpp; the fit is a test). Of a
+// framework without such runs, the mean of the others' probabilities.
 double probability_to_run(Residual residual, double whole_share);
 
 struct Verdict {

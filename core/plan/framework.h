@@ -59,9 +59,9 @@ struct Framework {
 
 // How runs lie around an estimate of their memory (memory/verdict.h).
 struct Residual {
-    double middle;                   // share of the card at which half of the runs fail
-    double spread;                   // standard deviation of ln(share)
-    int runs = 0;                    // to which both are fitted
+    double middle = 0;               // share of the card at which half of the runs fail
+    double spread = 0;               // standard deviation of ln(share)
+    int runs = 0;                    // to which both are fitted; none: what is known of the other frameworks counts
     std::string_view evidence = {};  // ends the id of the words that say which runs
 };
 // Between which factors of an estimated step time nine of ten measured runs lie (tests/evidence/bands.h).

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -71,6 +72,28 @@ TEST_CASE("of the plans called \"fits\" at least 93 % ran, of those called \"doe
     CHECK(static_cast<double>(all.no_ran) <= 0.02 * static_cast<double>(all.no));
     CHECK(predicted.fits_ran == predicted.fits);
     CHECK(predicted.no_ran == 0);
+}
+
+// Worked by hand at 0.9 of the card, of Megatron, PyTorch, nanotron, transformers: ln(0.9 / middle) / spread is 0, 0.2608, 0.5818 and
+// -1.5448; 1 - Phi of it 0.5, 0.3971, 0.2803, 0.9388; their mean 0.5291, and 0.005 + 0.99 * 0.5291 = 0.5288.
+TEST_CASE("a framework whose runs nobody knows is as likely to run as the mean of the others, each counted once") {
+    const Residual unmeasured = row_of(FrameworkKind::hai_llm).residual;
+    CHECK(unmeasured.runs == 0);
+    CHECK(probability_to_run(unmeasured, 0.9) == doctest::Approx(0.5288).epsilon(1e-3));
+    const FrameworkKind kinds[] = {FrameworkKind::megatron_2025, FrameworkKind::pytorch, FrameworkKind::nanotron,
+                                   FrameworkKind::transformers};
+    double sum = 0, least = 1, most = 0;
+    for (const FrameworkKind kind : kinds) {
+        const double share = most_whole_share(row_of(kind).residual, kFitsProbability);
+        sum += probability_to_run(row_of(kind).residual, 0.7), least = std::min(least, share), most = std::max(most, share);
+    }
+    CHECK(probability_to_run(unmeasured, 0.7) == tests::near(sum / 4));
+    const double share = most_whole_share(unmeasured, kFitsProbability);  // between those that are known
+    CHECK(share > least);
+    CHECK(share < most);
+    Plan plan;
+    plan.framework = FrameworkKind::hai_llm;
+    CHECK(tests::said(explain(Method::detailed, plan, {Fit::at_risk, 0.5}).basis).starts_with("evidence.unmeasured"));
 }
 
 TEST_CASE("allocated, reserved, whole: each adds what its source says") {
