@@ -55,14 +55,21 @@ class ContextTraffic : TimeSymbols<N> {
         const double node = as_double(hw_.gpus_per_node);
         return as_double(p_.tensor_grid()) < node ? max(crossing, in_node(bytes, node)) : crossing;
     }
+    // Bytes of keys and values. Under latent attention a key is as wide as a query, a value is not.
+    [[gnu::noinline]] N passed_on() const {
+        if (L::latent()) return 2 * M_ * kv_heads() * (T::nope() + T::rope() + T::value_width());
+        return 4 * M_ * kv_heads() * L::d();
+    }
+    N output_width() const { return L::latent() ? T::value_width() : L::d(); }
     void ring(LayerTimeOf<N>& layer) const {
         using std::min;
         const N c = L::c();
-        const N bytes = 4 * M_ * kv_heads() * L::d();
+        const N bytes = passed_on();
         const N step = seconds("K_1", "ring_step",
                                crosses_nodes() ? between_nodes(bytes) : in_node(bytes, as_double(p_.context_parallel * p_.tensor_grid())));
-        const N rescaling = seconds(
-            "K_r", "rescaling", c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * L::a() * L::d() / (t_ * on_.memory()));
+        const N rescaling =
+            seconds("K_r", "rescaling",
+                    c * on_.of(kRescale) * on_.of(&Timing::context_correction) * M_ * L::a() * output_width() / (t_ * on_.memory()));
         const auto around = [&](const N& transfer, const N& hidden) { return (c - 1) * (transfer - hidden) + rescaling; };
         const N back = seconds("K_2", "ring_step_backward", step * (2 * c - 1) / (c - 1));
         layer.context_forward = around(step, seconds("U_f", "ring_under_attention", min(step, cited(layer.attention_forward) / c)));

@@ -277,6 +277,11 @@ TEST_CASE("by hand: a ring of context parallelism") {
     c.k.attention = 1e6;  // hides nothing
     // two KV heads for four GPUs: each has one, 4 * 30 * 10 bytes; as far as attention takes no time
     CHECK(c.layers().dense.context_forward == near(3e-3 + 1'200 / 5e5 + 2 * 16 * 1.25 * 30 * 6 * 10 / (4 * kH), 1e-6));
+    c = dense();
+    c.plan.context_parallel = 2, c.plan.gpus = 16, c.k.attention = 1e6;
+    c.model.latent = {.q_rank = 14, .kv_rank = 18, .nope_dim = 13, .rope_dim = 3, .value_dim = 8}, c.model.kv_heads = 6;
+    // three heads of this GPU, each with a key of 13 + 3 and a value of 8: 2 * 30 * 3 * 24 bytes; outputs of 8 are added up
+    CHECK(c.layers().dense.context_forward == near(3e-3 + 4'320 / 5e5 + 2 * 16 * 1.25 * 30 * 6 * 8 / (2 * kH), 1e-6));
 }
 
 TEST_CASE("by hand: heads that are swapped, on a mesh and among four GPUs") {
