@@ -77,6 +77,21 @@ class Savings::Ways {
     Scorer& scorer_;
 };
 
+// What waits on the host makes passes longer, and these hide more of what is sent between copies of the weights. With 16-bit states an
+// update may take less.
+bool Savings::is_too_slow(const Plan& plan, const PipelineForm& form) {
+    const bool may_be_faster =
+        (form.split != LayerSplit::equal && may_move(form)) || is_selective_ || counts_layers_ || shortens_transfers_;
+    if (may_be_faster || !limit_.is_for_one()) return false;
+    const auto is_slow = [&](const Plan& one) {
+        return (swaps_ ? scorer_.seconds_but_data(one) : scorer_.least_seconds(one)) > limit_.seconds();
+    };
+    if (!narrows_ || !is_slow(plan)) return !narrows_ && is_slow(plan);
+    Plan narrow = plan;
+    narrow.moments = Moments::bits16;
+    return is_slow(narrow);
+}
+
 Savings::Outcome Savings::fastest_that_fits(const Plan& plan, const PipelineForm& form, const LayerTimes& times, InParts in_parts) {
     Ways ways(*this);
     Plan one = plan;
@@ -270,33 +285,43 @@ constexpr int kParts = 16;  // of what layers keep; finer steps change a plan's 
 // 2008.11421); or checkpoints alone.
 void Savings::consider_swapping(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times) {
     const auto with_least = [&](const Plan& one) {
-        if (const auto least = with_least_on_host(one)) ways.consider_moved(*least, form, times);
+        if (const auto least = with_least_on_host(one, ways.most())) ways.consider_moved(*least, form, times);
     };
     with_least(plan);
     if (!recomputes_ || !may_recompute_layers(space_.model, plan)) return;
     plan.recompute_layers = 1;
     Plan block = plan;
-    block.recompute = Recompute::block;
-    block.activation_offload = hidden_part(plan);
-    if (parts_ && block.activation_offload > 0 && choose_block(block, bound_of(block, times))) ways.consider(block);
+    block.recompute = Recompute::block, block.activation_offload = 1;
+    const StepBound bound = bound_of(block, times);
+    if (parts_ && (!limit_.is_for_one() || choose_block(block, bound))) {  // with all of it on the host, where least is left
+        block.activation_offload = hidden_part(plan);
+        if (block.activation_offload > 0 && choose_block(block, bound)) ways.consider(block);
+    }
     plan.recompute = Recompute::full;
     with_least(plan);
 }
 
-// The least part with which the plan fits: every part more leaves no more on the GPU. Null where even all of it does not help.
-std::optional<Plan> Savings::with_least_on_host(Plan plan) {
-    plan.activation_offload = 1;
+// The least part with which the plan fits: every part more leaves no more on the GPU, and makes passes no shorter. Null where even all of
+// it does not help, or where it takes more than `most` seconds and nobody asks whether it fits.
+std::optional<Plan> Savings::with_least_on_host(Plan plan, double most) {
+    const auto set = [&](int parts) { plan.activation_offload = static_cast<double>(parts) / kParts; };
+    const auto is_slow = [&](int parts) {
+        set(parts);
+        return limit_.is_for_one() && scorer_.seconds_but_data(plan) > most;
+    };
+    if (is_slow(1)) return std::nullopt;
+    set(kParts);
     if (!scorer_.fits(plan)) return std::nullopt;
     int low = 1, high = kParts;
     while (low < high) {
         const int middle = (low + high) / 2;
-        plan.activation_offload = static_cast<double>(middle) / kParts;
+        set(middle);
         if (scorer_.fits(plan))
             high = middle;
-        else
-            low = middle + 1;
+        else if (is_slow(low = middle + 1))
+            return std::nullopt;
     }
-    plan.activation_offload = static_cast<double>(high) / kParts;
+    set(high);
     return plan;
 }
 
@@ -304,12 +329,12 @@ std::optional<Plan> Savings::with_least_on_host(Plan plan) {
 double Savings::hidden_part(Plan plan) {
     constexpr double kRounding = 1e-9;
     plan.activation_offload = 0;
-    const double without = scorer_.seconds(plan);
+    const double most = scorer_.seconds(plan) * (1 + kRounding);
     int low = 0, high = kParts;
     while (low < high) {
         const int middle = (low + high + 1) / 2;
         plan.activation_offload = static_cast<double>(middle) / kParts;
-        if (scorer_.seconds(plan) <= without * (1 + kRounding))
+        if (scorer_.seconds(plan, most) <= most)
             low = middle;
         else
             high = middle - 1;

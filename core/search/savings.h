@@ -40,11 +40,8 @@ class Savings {
     bool swaps() const { return swaps_; }
     // Whether selective recomputation is set, but not of what.
     bool chooses_modules() const { return is_selective_ && modules_.size() > 1; }
-    // Whether nothing that a candidate of this form may take to fit makes it faster than it is without.
-    bool only_slow(const PipelineForm& form) const {
-        return (form.split == LayerSplit::equal || !may_move(form)) && !narrows_ && !is_selective_ && !counts_layers_ &&
-               !shortens_transfers_;
-    }
+    // Whether a candidate is too slow whatever it takes to fit, as far as that is known: where nothing of it makes it faster.
+    bool is_too_slow(const Plan& plan, const PipelineForm& form);
     // Those worth a try: recomputing attention saves what its scores take; without them it saves hardly anything.
     ModuleSets modules_to_try() const;
     // As it is, or with layers moved.
@@ -63,7 +60,7 @@ class Savings {
     void consider_recomputing(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_whole_layers(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
     void consider_swapping(Ways& ways, Plan plan, const PipelineForm& form, const LayerTimes& times);
-    std::optional<Plan> with_least_on_host(Plan plan);
+    std::optional<Plan> with_least_on_host(Plan plan, double most);
     double hidden_part(Plan plan);
     bool choose_block(Plan& plan, const StepBound& bound);
     std::int64_t most_in_time(const Plan& plan, const StepBound& bound) const;

@@ -35,7 +35,8 @@ class Scorer {
         ++timed_;
         return timer_.seconds(plan, most);
     }
-    double least_seconds(const Plan& plan) { return seconds(plan, 0); }         // known sooner
+    double least_seconds(const Plan& plan) { return seconds(plan, 0); }  // known sooner
+    double seconds_but_data(const Plan& plan) { return timer_.seconds_but_data(plan); }
     std::int64_t timed() const { return timed_; }                               // step times worked out
     const LayerTimes& layers(const Plan& plan) { return timer_.layers(plan); }  // until the next question
 

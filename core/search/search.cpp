@@ -288,7 +288,7 @@ class Search {
             return std::nullopt;
         }
         if (!lay_out(space_.model, *one, form, exchange.times)) return std::nullopt;
-        if (limit_.is_for_one() && savings_.only_slow(form) && scorer_.least_seconds(*one) > limit_.seconds()) return std::nullopt;
+        if (savings_.is_too_slow(*one, form)) return std::nullopt;
         return one;
     }
     // Hidden traffic keeps more micro-batches alive, and lets no whole layer be computed again. Without either a plan needs least, if its

@@ -116,7 +116,9 @@ class StepTimer {
  public:
     StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster, const Plan& like);
     double seconds(const Plan& plan, double most = INFINITY);  // step_time()
-    const LayerTimes& layers(const Plan& plan);                // until the next question
+    // At least, with passes so long that they hide all traffic between copies of the weights.
+    double seconds_but_data(const Plan& plan);
+    const LayerTimes& layers(const Plan& plan);  // until the next question
     const Platform& platform() const { return on_; }
 
  private:

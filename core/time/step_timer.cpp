@@ -16,10 +16,11 @@ const LayerTimes& StepTimer::layers(const Plan& p) {
                   p.token_slices,     p.recompute,        p.recompute_modules, p.sequence_parallel, p.activation_offload > 0,
                   p.hides_exchange(), casts_weights(p),   fully_shards(p)};
     const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
-    const std::size_t place =
-        static_cast<std::size_t>(key.micro_batch) + 17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) +
-        key.recompute_modules + (key.hides_exchange ? 13 : 0) + 5 * log2(key.expert_parallel) + 31 * log2(key.context_parallel) +
-        67 * log2(key.expert_tensor_parallel) + 101 * static_cast<std::size_t>(key.tensor_parallel) + 41 * (log2(key.token_slices) - 1);
+    const std::size_t place = static_cast<std::size_t>(key.micro_batch) +
+                              17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) + key.recompute_modules +
+                              (key.hides_exchange ? 13 : 0) + (key.offloads ? 128 : 0) + 5 * log2(key.expert_parallel) +
+                              31 * log2(key.context_parallel) + 67 * log2(key.expert_tensor_parallel) +
+                              101 * static_cast<std::size_t>(key.tensor_parallel) + 41 * (log2(key.token_slices) - 1);
     Known& known = known_[place % kPlaces];
     if (known.key != key) {
         Key alike = key;  // but for its experts
@@ -33,6 +34,14 @@ const LayerTimes& StepTimer::layers(const Plan& p) {
 
 double StepTimer::seconds(const Plan& p, double most) {
     return step_time<double>(model_, p, on_.framework, on_.machine, on_.timing, layers(p), most).seconds;
+}
+
+double StepTimer::seconds_but_data(const Plan& p) {
+    const StepTime<double> step = step_time<double>(model_, p, on_.framework, on_.machine, on_.timing, layers(p), 0);
+    const auto item = [&](TimeItem i) { return step.items[static_cast<std::size_t>(i)]; };
+    const double data = item(TimeItem::data_traffic) + item(TimeItem::weight_traffic),
+                 nodes = number(p.gpus) / number(on_.machine.gpus_per_node);
+    return step.seconds - data * (nodes > 1 ? 1 + on_.timing.straggler * std::log2(nodes) : 1);
 }
 
 }  // namespace fourfold
