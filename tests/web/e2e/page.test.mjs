@@ -45,6 +45,29 @@ pageTest('what comes before the page is loaded stays within its budget, and so d
     assert.ok(total(more) <= MODULE_LIMIT);
 });
 
+pageTest('a mouse that merely rests on the page, of which browsers tell too, brings nothing before the page itself is loaded', async () => {
+    const { page } = await load('', { depth: 'plain' });
+    await page.route('**/slow.svg', async (route) => {
+        await new Promise((go) => setTimeout(go, 300));
+        await route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' });
+    });
+    await page.addInitScript(() => {
+        addEventListener('DOMContentLoaded', () => {
+            const moves = setInterval(() => dispatchEvent(new PointerEvent('pointermove')), 5);
+            addEventListener('load', () => clearInterval(moves));
+            document.body.append(Object.assign(new Image(), { src: 'slow.svg' })); // the page is loaded when this is
+        });
+    });
+    await page.reload();
+    await settled(page);
+    const modules = await page.evaluate(() => {
+        const [{ loadEventStart }] = performance.getEntriesByType('navigation');
+        const all = performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm'));
+        return all.map(({ startTime }) => startTime > loadEventStart);
+    });
+    assert.ok(modules.length > 0 && modules.every(Boolean), `${modules}`);
+});
+
 pageTest('the page carries the policy itself, for hosts that send no headers', async () => {
     const { page } = await load();
     const inPage = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');

@@ -9,9 +9,9 @@ const LATEST_IDLE_MS = 2000;
 export function whenWanted(link: boolean): Promise<void> {
     if (link) return Promise.resolve();
     return new Promise((resolve) => {
-        // A mouse that happens to move while the page comes must not delay the first paint.
+        // What happens while the page still comes must not delay it: a browser tells of a mouse that merely rests there, too.
         const sign = (): void => {
-            if (document.readyState === 'loading') addEventListener('DOMContentLoaded', begin, { once: true });
+            if (document.readyState !== 'complete') addEventListener('load', begin, { once: true });
             else begin();
         };
         const begin = (): void => {
