@@ -23,3 +23,15 @@ test('a view that does not come is said, one that comes is shown', async () => {
     tap(open.find('button', 'Enter'));
     await expect.poll(open.text).toContain('inside');
 });
+
+test('who opens it by keyboard goes on from there: the button that is gone takes the focus nowhere', async () => {
+    const closed = show(
+        <Door id="phases" texts={TEXTS} words="phases" load={async () => 'inside'}>
+            {(view) => <p>{view}</p>}
+        </Door>,
+    );
+    closed.find('button', 'Enter').focus();
+    tap(closed.find('button', 'Enter'));
+    await expect.poll(closed.text).toContain('inside');
+    expect(document.activeElement?.id).toBe('phases');
+});

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Part } from '../words/parts';
 import { fetchWords, say } from '../words/words';
 import { Room } from './room';
@@ -18,6 +18,7 @@ export function Door<View>({ id, parameter, texts, words, load, children }: Prop
     const [opened, open] = useState(false);
     const [failed, fail] = useState(false);
     const [view, show] = useState<{ of: View } | null>(null);
+    const box = useRef<HTMLElement>(null);
     const start = (): void => {
         open(true);
         Promise.all([load(), fetchWords(words)]).then(
@@ -34,13 +35,18 @@ export function Door<View>({ id, parameter, texts, words, load, children }: Prop
         addEventListener('hashchange', look);
         return () => removeEventListener('hashchange', look);
     }, []);
+    // The button that was pressed is gone: who goes on by keyboard, goes on from here.
+    const enter = (): void => {
+        box.current?.focus({ preventScroll: true });
+        start();
+    };
     const waiting = (): ComponentChildren => <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>;
     return (
-        <Room id={id} class={`plans ${id}`} title={say(`section.${id}`)}>
+        <Room id={id} class={`plans ${id}`} title={say(`section.${id}`)} box={box} focusable>
             <p class="note intro">{texts.intro}</p>
             {!opened && (
                 <p class="acts">
-                    <button type="button" onClick={start}>
+                    <button type="button" onClick={enter}>
                         {texts.open}
                     </button>
                 </p>
