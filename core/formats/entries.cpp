@@ -211,14 +211,33 @@ void Import::settle() {
 
 std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+// "[a-z]", "[!0-9]": whether the sign is one of those between the brackets, which begin at `at`; that goes behind them.
+static bool is_in_brackets(std::string_view pattern, std::size_t& at, char sign) {
+    const std::size_t end = pattern.find(']', at + 2);
+    if (end == std::string_view::npos) return pattern[at++] == sign;
+    std::string_view signs = pattern.substr(at + 1, end - at - 1);
+    const bool none = signs[0] == '!' || signs[0] == '^';
+    if (none) signs.remove_prefix(1);
+    bool found = false;
+    for (std::size_t i = 0; i < signs.size(); ++i) {
+        const bool range = i + 2 < signs.size() && signs[i + 1] == '-';
+        found = found || (range ? signs[i] <= sign && sign <= signs[i + 2] : signs[i] == sign);
+        if (range) i += 2;
+    }
+    at = end + 1;
+    return found != none;
+}
+
 bool matches(std::string_view pattern, std::string_view text) {
     std::size_t p = 0, t = 0, star = std::string_view::npos, after = 0;
     while (t < text.size()) {
+        std::size_t next = p + 1;
         if (p < pattern.size() && pattern[p] == '*') {
             star = p++;
             after = t;
-        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-            ++p;
+        } else if (p < pattern.size() &&
+                   (pattern[p] == '?' || pattern[p] == text[t] || (pattern[p] == '[' && is_in_brackets(pattern, next = p, text[t])))) {
+            p = next;
             ++t;
         } else if (star != std::string_view::npos) {
             p = star + 1;

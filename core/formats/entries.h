@@ -93,7 +93,7 @@ std::optional<double> number_in(const Json& value);
 // As JSON; bytes that are no text (a value was cut inside of a letter) are replaced.
 std::string dumped(const Json& value);
 
-// Whether a pattern with "*" for anything matches.
+// Whether a pattern matches: "*" for anything, "?" and "[a-z]" for one sign.
 bool matches(std::string_view pattern, std::string_view text);
 
 // The answer for one job: what it says, entry by entry.

@@ -43,6 +43,11 @@ ShellTokens tokens_of(std::string_view text, std::int64_t first_line = 1, std::s
 // "NAME=" or "NAME+=" at the start of a word: the length of the name, 0 where there is none.
 std::size_t assigned_name(std::string_view word);
 
+// --{a,b}=1 and {1..4}: the words that it stands for, as it is written; one that sets a name stands for itself.
+std::vector<std::string> in_braces(std::string_view word);
+// $'a\tb', which begins at `at`, in quotes of the plain kind; `at` goes behind it.
+std::string ansi_quoted(std::string_view text, std::size_t& at);
+
 // (( a = 4 )), (( a += 4 )), (( a++ )): the name that is set, and the sum that it is set to.
 std::optional<std::pair<std::string, std::string>> assigned_sum(const std::string& text);
 
@@ -53,6 +58,8 @@ struct ShellClause {
     ShellNodes condition;           // of if and while
     std::vector<RawWord> patterns;  // of case; the three sums of a loop that counts
     ShellNodes body;
+    enum End { stops, falls, tests };  // of case: ";;", ";&" goes on into the next one, ";;&" compares with the next ones too
+    End end = stops;
 };
 struct ShellNode {
     enum Kind { simple, test, sum, condition, choice, loop, function, group };

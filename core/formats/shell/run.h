@@ -35,6 +35,8 @@ class ShellRun {
     std::string assignment_or_sum(const std::string& text);
     void condition(const ShellNode& node, std::size_t i);
     void choice(const ShellNode& node);
+    // One of its ways, and those that it goes on into; the place of the last one.
+    std::size_t taken(const ShellNode& choice, std::size_t i);
     void loop(const ShellNode& node);
     // A loop in which nothing is started, as often as it is run; false where that is not known.
     bool follow(const ShellNodes& body, const std::function<Truth()>& goes_on, const std::function<void()>& step);

@@ -130,23 +130,42 @@ void ShellRun::condition(const ShellNode& node, std::size_t i) {
     maybe({[&] { run(clause.body); }, [&] { condition(node, i + 1); }});
 }
 
+std::size_t ShellRun::taken(const ShellNode& choice, std::size_t i) {
+    run(choice.clauses[i].body);
+    while (choice.clauses[i].end == ShellClause::falls && i + 1 < choice.clauses.size()) run(choice.clauses[++i].body);
+    return i;
+}
+
 void ShellRun::choice(const ShellNode& node) {
     const std::string value = node.words.empty() ? "" : values_.text(node.words[0].text);
-    std::vector<std::function<void()>> ways;
-    for (const ShellClause& clause : node.clauses)
-        for (const RawWord& raw : clause.patterns) {
+    const bool open = is_open(value);
+    bool several = false, all = false;
+    for (std::size_t i = 0; i < node.clauses.size(); ++i) {
+        several = several || node.clauses[i].end == ShellClause::tests;
+        for (const RawWord& raw : node.clauses[i].patterns) {
             const std::string pattern = values_.text(raw.text);
-            if (is_open(value)) {
+            all = all || pattern == "*";
+            if (open) {
                 if (pattern != "*") values_.compared(value, pattern);
             } else if (matches(pattern, value)) {
                 const ShellDoubt doubt(ends_, true);
-                return run(clause.body);
+                i = taken(node, i);
+                if (node.clauses[i].end != ShellClause::tests) return;
+                break;
             }
         }
-    if (!is_open(value)) return;
+    }
+    if (!open) return;
     reason_ = why(value);
-    for (const ShellClause& clause : node.clauses) ways.emplace_back([&] { run(clause.body); });
-    maybe(ways);
+    std::vector<std::function<void()>> ways;
+    for (std::size_t i = 0; i < node.clauses.size(); ++i) {
+        if (several)
+            maybe({[&] { taken(node, i); }, [] {}});
+        else
+            ways.emplace_back([&, i] { taken(node, i); });
+    }
+    if (!all) ways.emplace_back([] {});
+    if (!several) maybe(ways);
 }
 
 // Whether nothing is started there: what it sets can be followed for as often as it is run.

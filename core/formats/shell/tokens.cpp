@@ -119,7 +119,7 @@ class Lexer {
         if (at_command_start() && starts("[[") && (is_blank(now(2)) || now(2) == '\n')) return whole(ShellToken::test, "[[", "]]");
         if ((at_command_start() || behind_for()) && starts("((")) return whole(ShellToken::sum, "((", "))");
         if (c == '<' || c == '>' || (c == '&' && now(1) == '>')) return redirection();
-        for (const char* sign : {";;", "&&", "||", "|&", ";", "&", "|", "(", ")"})
+        for (const char* sign : {";;&", ";;", ";&", "&&", "||", "|&", ";", "&", "|", "(", ")"})
             if (starts(sign)) {
                 add(ShellToken::sign, {sign, line_});
                 at_ += std::string_view(sign).size();
@@ -128,7 +128,7 @@ class Lexer {
         RawWord word = read_word();
         const bool digits = !word.text.empty() && word.text.size() < 3 && word.text.find_first_not_of("0123456789") == std::string::npos;
         if (digits && (now() == '<' || now() == '>')) return;  // 2>&1
-        add(ShellToken::word, std::move(word));
+        for (std::string& one : in_braces(word.text)) add(ShellToken::word, {std::move(one), word.line, word.is_list, word.list});
     }
 
     // Blanks, and a backslash that continues the line. People leave blanks behind it.
@@ -299,6 +299,13 @@ class Lexer {
                 ++at_;
                 continue;
             }
+            if (c == '$' && now(1) == '\'') {
+                const std::size_t begin = at_;
+                word.text += ansi_quoted(text_, at_);
+                const std::string_view part = text_.substr(begin, at_ - begin);
+                line_ += std::count(part.begin(), part.end(), '\n');
+                continue;
+            }
             std::size_t end = at_ + 1;
             if (c == '"' || c == '\'' || c == '`')
                 end = behind_closing(text_, at_);
@@ -336,7 +343,8 @@ class Lexer {
             } else if (ends_word(now())) {
                 ++at_;
             } else {
-                word.list.push_back(read_word(false));
+                const RawWord inner = read_word(false);
+                for (std::string& one : in_braces(inner.text)) word.list.push_back({std::move(one), inner.line});
             }
         }
         at_ = std::min(at_ + 1, text_.size());

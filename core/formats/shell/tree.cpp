@@ -39,7 +39,7 @@ class Parser {
         constexpr std::string_view kClosing[] = {"then", "elif", "else", "fi", "do", "done", "esac", "}"};
         return (token.kind == ShellToken::word &&
                 std::find(std::begin(kClosing), std::end(kClosing), token.raw.text) != std::end(kClosing)) ||
-               (token.kind == ShellToken::sign && (token.raw.text == ";;" || token.raw.text == ")"));
+               (token.kind == ShellToken::sign && (token.raw.text.starts_with(";;") || token.raw.text == ";&" || token.raw.text == ")"));
     }
 
     // Until one of the words that close something.
@@ -169,8 +169,9 @@ class Parser {
             skip_sign(")");
             const std::size_t before = at_;
             clause.body = list();
+            clause.end = sign(";&") ? ShellClause::falls : sign(";;&") ? ShellClause::tests : ShellClause::stops;
             node.clauses.push_back(std::move(clause));
-            if (!skip_sign(";;") && at_ == before && !word("esac")) ++at_;
+            if (!skip_sign(";;") && !skip_sign(";&") && !skip_sign(";;&") && at_ == before && !word("esac")) ++at_;
         }
         skip_word("esac");
     }
