@@ -13,6 +13,10 @@ namespace fourfold {
 // The more particular ones first: a file of Primus has the names of Megatron-LM too.
 static constexpr FormatReader kReaders[] = {
     {"primus", "Primus", primus_likeness, read_primus},
+    {"picotron", "picotron", picotron_likeness, read_picotron},
+    {"nemo-automodel", "NeMo Automodel", automodel_likeness, read_automodel},
+    {"lm-engine", "lm-engine", lm_engine_likeness, read_lm_engine},
+    {"hyperpod", "SageMaker HyperPod", hyperpod_likeness, read_hyperpod},
     {"torchtune", "torchtune", torchtune_likeness, read_torchtune},
     {"litgpt", "LitGPT", litgpt_likeness, read_litgpt},
     {"nanogpt", "nanoGPT", nanogpt_likeness, read_nanogpt},
@@ -148,6 +152,35 @@ static bool unwrap_trainer(std::vector<Entry>& entries) {
     return true;
 }
 
+// SageMaker HyperPod's fine-tuning (sagemaker-hyperpod-recipes, llmft_*): OpenRLHF's names, each in a section of its own.
+static bool unwrap_hyperpod(std::vector<Entry>& entries) {
+    if (count_like(entries, {"training_config.training_args.micro_train_batch_size"}) == 0) return false;
+    constexpr std::string_view kSections[] = {"training_config.training_args.strategy.", "training_config.training_args.",
+                                              "training_config.model_config.peft_config.", "training_config.model_config.", "trainer."};
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"r", "lora_r"},
+                                                                        {"target_modules", "lora_target_modules"},
+                                                                        {"trainer_type", "trl"},
+                                                                        {"fsdp_config.cpu_offload", "fsdp_config.offload_params"}};
+    bool shards = false;
+    for (Entry& entry : entries) {
+        const bool quiet = entry.key.starts_with("training_config.datasets.") || entry.key.starts_with("scale_config.") ||
+                           entry.key.starts_with("elastic_policy.") || entry.key.starts_with("run.") ||
+                           entry.key.find(".generation_cfg.") != std::string::npos || entry.key.find(".mlflow.") != std::string::npos;
+        if (quiet) entry.fate = Fate::no_number;
+        for (const std::string_view section : kSections)
+            if (!quiet && entry.key.starts_with(section)) {
+                entry.key.erase(0, section.size());
+                break;
+            }
+        for (const auto& [from, to] : kNames)
+            if (!quiet && entry.key == from) entry.key = to;
+        if (entry.key == "trl" && entry.value == "sft") entry.key = "trainer_type", entry.fate = Fate::no_number;
+        shards = shards || entry.key == "fsdp_config.sharding_strategy";
+    }
+    if (shards) entries.push_back({"fsdp", "", "full_shard"});
+    return true;
+}
+
 // The Trainer's arguments in a file (TRL, alignment-handbook): what divides the weights is said to "accelerate launch".
 static void note_launcher(Import& in) {
     const bool usual = in.job.value("zero", "") == "none" && !is_said(in, "zero") && in.job.value("gpus", 0) != 1;
@@ -157,6 +190,7 @@ static void note_launcher(Import& in) {
 std::optional<ReadJobs> read_setting_jobs(std::vector<Entry> entries, const NamesSet& set) {
     const bool trial = unwrap_trial(entries);
     unwrap_wandb(entries);
+    unwrap_hyperpod(entries);
     const FormatReader* reader = reader_of(entries);
     if (reader == nullptr && unwrap_arctic(entries)) reader = reader_of(entries);
     if (reader == nullptr && unwrap_trainer(entries)) reader = reader_of(entries);

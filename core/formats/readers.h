@@ -74,6 +74,15 @@ void read_colossal(Import& import);
 int llmc_likeness(const std::vector<Entry>& entries);
 void read_llmc(Import& import);
 
+int picotron_likeness(const std::vector<Entry>& entries);
+void read_picotron(Import& import);
+int automodel_likeness(const std::vector<Entry>& entries);
+void read_automodel(Import& import);
+int lm_engine_likeness(const std::vector<Entry>& entries);
+void read_lm_engine(Import& import);
+int hyperpod_likeness(const std::vector<Entry>& entries);
+void read_hyperpod(Import& import);
+
 // What Megatron-SWIFT takes unsaid ("megatron sft": its `way`); and what it adds to Megatron-LM's arguments, which are read already.
 void fill_megatron_swift(Import& import, const std::string& way, std::int64_t line);
 void add_megatron_swift(Import& import);

@@ -31,6 +31,22 @@ TEST_CASE("steps of nanoGPT, llm.c and what was rebuilt after them") {
     CHECK(says(modded["notes"], "read_run.note.whole_run"));
 }
 
+TEST_CASE("Primus: the memory of the whole card in Megatron-LM's line; picotron's line of a step") {
+    const Json primus = read(
+        "[20250102 01:02:03][rank-3/8][INFO ] [---trainer.py:1] : iteration   10/  100 | consumed samples: 640 | elapsed time per "
+        "iteration (ms): 900.0/910.0 | hip mem usage/free/total/usage_ratio: 100.50GB/155.48GB/255.98GB/39.26% | throughput per GPU "
+        "(TFLOP/s/GPU): 500.1/499.0 | global batch size:    64 |\n");
+    CHECK(value(primus, "used") == doctest::Approx(100.5 * kGibi));
+    CHECK(value(primus, "capacity") == doctest::Approx(255.98 * kGibi));
+    CHECK(median(primus, "step_seconds") == doctest::Approx(0.9));
+    const std::string step = "| Loss: 9.0000 | Global batch size:    131K | Tokens/s:  20.50K | Tokens/s/GPU:   5.12K | Tokens:    262K ";
+    const Json picotron = read("[rank 0] Step: 1     " + step + "| MFU: 10.00% | Memory usage:  40.00GB\n[rank 0] Step: 2     " + step +
+                               "| MFU: 30.10% | Memory usage:  41.50GB\n");
+    CHECK(median(picotron, "tokens_per_s") == doctest::Approx(20'500));
+    CHECK(median(picotron, "tokens_per_s_per_gpu") == doctest::Approx(5'120));
+    CHECK(value(picotron, "current_reserved") == doctest::Approx(40e9));
+}
+
 TEST_CASE("DeepSpeed's table of a model's states: each way to offload, for a GPU") {
     const Json table = read(
         "Estimated memory needed for params, optim states and gradients for a:\nHW: Setup with 1 node, 8 GPUs per node.\n"

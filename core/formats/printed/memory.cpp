@@ -214,6 +214,15 @@ std::int64_t card_of(std::string_view identity, SmiColumns& columns, PrintedRun&
     return -1;
 }
 
+// "153.81GB/102.17GB/255.98GB/60.09%", in units of 2^30 bytes
+void primus_memory(Memory& memory, std::string_view text) {
+    std::vector<std::string_view> cells;
+    split_cells(text, '/', cells, 4);
+    if (cells.size() < 3) return;
+    memory.add(Quantity::used, Printer::megatron, size_of(trimmed(cells[0])), -1);
+    memory.add(Quantity::capacity, Printer::megatron, size_of(trimmed(cells[2])), -1);
+}
+
 // Whether the line is a row under such a header.
 bool smi_values(Memory& memory, std::string_view text, SmiColumns& columns) {
     std::vector<std::string_view> cells;
@@ -257,7 +266,8 @@ constexpr MemoryWord kMemoryWords[] = {
     {"peak_memory_reserved:", Quantity::max_reserved, Printer::other, kGibi},
     {"memory/peak_allocated_mem:", Quantity::max_allocated, Printer::other, 1e9},  // Composer, MemoryMonitor
     {"memory/peak_reserved_mem:", Quantity::max_reserved, Printer::other, 1e9},
-    {"Memory used:", Quantity::max_allocated, Printer::other, 1e9},  // LitGPT, finetune/lora.py
+    {"Memory used:", Quantity::max_allocated, Printer::other, 1e9},        // LitGPT, finetune/lora.py
+    {"| Memory usage:", Quantity::current_reserved, Printer::other, 1e9},  // picotron, train.py
 };
 bool word_memory(Memory& memory, std::string_view text) {
     const std::size_t before = memory.run_.numbers.size();
@@ -297,6 +307,8 @@ void MemoryReader::read(const PrintedLines& line, PrintedRun& run) {
     if (text.starts_with("device memory usage:"))  // llm.c, of the whole card
         return memory.add(Quantity::used, Printer::other, size_after(text, "usage:"), -1),
                memory.add(Quantity::capacity, Printer::other, size_after(text, "MiB /"), -1);
+    if (const std::size_t at = text.find(" mem usage/free/total/usage_ratio:"); at != std::string_view::npos)  // Primus, of the whole card
+        return primus_memory(memory, text.substr(text.find(':', at) + 1));
     if (read_amd(line, run)) return;
     if (word_memory(memory, text)) return;
     if (has(text, "CUDA memory summary")) {

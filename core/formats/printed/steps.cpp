@@ -1,7 +1,8 @@
 // Lines that say how long a step took. The wordings are those of the programs' own sources: training_log of Megatron-LM and its children,
 // torchtitan's MetricsProcessor, nanotron's log of a step, DeepSpeed's ThroughputTimer and its pipeline, the progress bar of NeMo, the
 // Trainer of Transformers and ms-swift's words in it, MaxText's metric_logger.py, Composer's SpeedMonitor, torchtune's metric_logging.py,
-// OLMo-core's speed_monitor.py, nanoGPT's train.py, build-nanogpt's and modded-nanogpt's, llm.c's train_gpt2.cu and train_gpt2.py.
+// OLMo-core's speed_monitor.py, nanoGPT's train.py, build-nanogpt's and modded-nanogpt's, picotron's train.py, llm.c's train_gpt2.cu and
+// train_gpt2.py.
 #include "formats/printed/line.h"
 #include "formats/printed/printed.h"
 
@@ -181,6 +182,15 @@ PrintedStep modded_step(std::string_view line) {
     return step;
 }
 
+// "[rank 0] Step: 2     | Loss: 10.5 | Global batch size:    524K | Tokens/s:  71.02K | Tokens/s/GPU:   8.88K | …"; the batch is in tokens
+PrintedStep picotron_step(std::string_view line) {
+    PrintedStep step{.printer = Printer::other};
+    step.iteration = iteration_after(line, "Step:");
+    step.tokens_per_s = value_after(line, "Tokens/s:", 1e3);
+    step.tokens_per_s_per_gpu = value_after(line, "Tokens/s/GPU:", 1e3);
+    return step;
+}
+
 struct Wording {
     std::string_view has;
     PrintedStep (*read)(std::string_view line);
@@ -203,6 +213,7 @@ constexpr Wording kWordings[] = {
     {"ms | tok/sec:", rebuilt_step},
     {"ms step_avg:", modded_step},
     {"Step Time :", bridge_step},
+    {"| Tokens/s/GPU:", picotron_step},
     {" wps:", torchtitan_step},
     {" tps:", torchtitan_step},
 };

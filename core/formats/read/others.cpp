@@ -54,6 +54,7 @@ constexpr std::pair<std::string_view, std::string_view> kIdleWords[] = {
     {"sglang.bench", "SGLang"},
     {"import sglang", "SGLang"},
     {"lm_eval ", "lm-evaluation-harness"},
+    {".lm_eval.", "lm-evaluation-harness"},
     {"lm-eval ", "lm-evaluation-harness"},
     {"import lm_eval", "lm-evaluation-harness"},
     {"lighteval ", "LightEval"},
@@ -135,7 +136,7 @@ std::string_view idle_program(std::string_view text) {
 }
 
 std::string_view other_program(const std::vector<Entry>& entries) {
-    if (torchtune_likeness(entries) > 0 || olmo_likeness(entries) > 0) return "";
+    if (torchtune_likeness(entries) > 0 || olmo_likeness(entries) > 0 || automodel_likeness(entries) > 0) return "";
     for (const OtherProgram& program : kOtherPrograms) {
         const auto says = [&](const Entry& entry) {
             const auto* const text = entry.value.get_ptr<const Json::string_t*>();

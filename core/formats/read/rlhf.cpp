@@ -104,7 +104,7 @@ void translate_rlhf(Import& in) {
         refuse_mode(in, way);
     const auto nodes = in.whole("actor_num_nodes", "gpus"), each = in.whole("actor_num_gpus_per_node", "gpus");
     if (nodes && each && *nodes > 0 && *each > 0 && *nodes < 100'000 && *each < 1'000) in.job["gpus"] = *nodes * *each;
-    if (in.last("zero_stage") == nullptr) in.entries.push_back({"zero_stage", "", 2});  // its own default
+    if (in.last("zero_stage") == nullptr && !in.has("fsdp")) in.entries.push_back({"zero_stage", "", 2});  // its own default
     if (in.on("adam_offload", "optimizer_offload")) in.job["optimizer_offload"] = 1.0;
 }
 

@@ -20,14 +20,18 @@ constexpr LengthRow kRunLengths[] = {
     {"trainer.max_steps", LengthUnit::steps},      // NeMo
     {"train.max_steps", LengthUnit::steps, true},  // LitGPT
     {"train.max_tokens", LengthUnit::tokens, true},
-    {"training.steps", LengthUnit::steps},           // torchtitan
-    {"tokens.train_steps", LengthUnit::steps},       // nanotron
-    {"trainer.num_train_steps", LengthUnit::steps},  // Levanter
-    {"steps", LengthUnit::steps, true},              // MaxText
-    {"max_iters", LengthUnit::steps, true},          // nanoGPT
-    {"data.total_steps", LengthUnit::steps, true},   // InternEvo
-    {"llmc.x", LengthUnit::steps, true},             // llm.c
-    {"max_duration", LengthUnit::said, true},        // llm-foundry
+    {"training.steps", LengthUnit::steps},                    // torchtitan
+    {"tokens.train_steps", LengthUnit::steps},                // nanotron
+    {"trainer.num_train_steps", LengthUnit::steps},           // Levanter
+    {"steps", LengthUnit::steps, true},                       // MaxText
+    {"max_iters", LengthUnit::steps, true},                   // nanoGPT
+    {"data.total_steps", LengthUnit::steps, true},            // InternEvo
+    {"llmc.x", LengthUnit::steps, true},                      // llm.c
+    {"training.total_train_steps", LengthUnit::steps, true},  // picotron
+    {"training.max_tokens", LengthUnit::tokens, true},
+    {"step_scheduler.max_steps", LengthUnit::steps, true},                // NeMo Automodel
+    {"training_parameters.num_training_steps", LengthUnit::steps, true},  // lm-engine
+    {"max_duration", LengthUnit::said, true},                             // llm-foundry
 };
 
 bool names(const Entry& entry, const LengthRow& row) {

@@ -908,6 +908,10 @@ export type ImportFormat =
     | 'internevo'
     | 'colossal-ai'
     | 'levanter'
+    | 'picotron'
+    | 'nemo-automodel'
+    | 'lm-engine'
+    | 'hyperpod'
     | 'verl'
     | 'nemo-rl'
     | 'megatron-deepspeed';
