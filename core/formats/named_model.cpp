@@ -142,9 +142,9 @@ bool names_an_encoder(std::string_view name) {
     constexpr std::string_view kEncoders[] = {"t5",   "mt5",     "byt5",    "umt5",  "flan",   "bert",       "roberta",
                                               "bart", "deberta", "electra", "retro", "albert", "distilbert", "modernbert"};
     const std::vector<std::string> parts = parts_of(last_of(name));
-    return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
-        return std::find(std::begin(kEncoders), std::end(kEncoders), part) != std::end(kEncoders);
-    });
+    const auto has = [&](std::string_view word) { return std::find(parts.begin(), parts.end(), word) != parts.end(); };
+    if (has("vision") && (has("classify") || has("dino") || has("inpaint"))) return true;  // Megatron-LM's programs of images alone
+    return std::any_of(std::begin(kEncoders), std::end(kEncoders), has);
 }
 
 // "${MODELS}/Llama-2-70b-hf": which folder it is in says nothing about a model that is known.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "formats/keys.h"
 #include "formats/read/jobs.h"
+#include "formats/read/trainers.h"
 #include "plan/plan.h"
 
 namespace fourfold {
@@ -220,11 +221,10 @@ static void read_kernels(Import& in, const MegatronDefaults& defaults) {
 
 // What takes memory or frees some, and is not counted.
 static void note_uncounted(Import& in) {
-    const auto note = [&](const char* key) {
+    // The last two: encoders beside the model (examples/multimodal).
+    for (const char* key : {"fp32_residual_connection", "distribute_saved_activations", "vision_model_type", "sound_model_type"})
         if (in.on(key, "")) in.notes.push_back(Text("import_plan.note.not_counted").with("key", key));
-    };
-    note("fp32_residual_connection");
-    note("distribute_saved_activations");
+    if (in.on("freeze_LM", "")) refuse_mode(in, "freeze-LM");
 }
 
 static void read_batch(Import& in, const MegatronDefaults& defaults) {
@@ -333,6 +333,9 @@ static void read_group(Import& in) {
 
 void read_megatron(Import& in, const MegatronDefaults& defaults) {
     translate_forks(in);
+    // Where both are said, the other one counts what an encoder makes of an image (examples/multimodal/train.py).
+    in.set("sequence_length", in.whole("decoder_seq_length", "sequence_length"));
+    if (in.has("decoder_seq_length")) in.mark("seq_length", Fate::no_number);
     for (const auto& [key, field] : kMegatronKeys) {
         if (in.job.contains(field)) continue;
         const auto value = in.whole(key, field);

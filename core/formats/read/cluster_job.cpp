@@ -53,6 +53,7 @@ bool says_pods(std::string_view key, std::string_view path) {
 
 struct Pods {
     std::int64_t gpus = 0, count = 0, each = 0, processes = 0;  // each: 0 where they differ
+    bool unsaid = false;                                        // of some that train
 };
 
 // Roles of Kubeflow whose containers are not said are like the others.
@@ -65,6 +66,7 @@ Pods pods_in(const Settings& entries, const std::vector<std::string>& paths) {
             if (entry.key.starts_with(path + ".resources") && entry.key.ends_with(".com/gpu")) gpus = std::max(gpus, whole_in(entry.value));
             if (says_pods(entry.key, path)) count = std::min(count * whole_in(entry.value), kMostPods);
         }
+        if (gpus == 0 && path.find("pytorchReplicaSpecs") != std::string::npos) all.unsaid = true, all.count += count;  // it trains too
         if (gpus == 0) continue;
         same = same && (all.each == 0 || all.each == gpus);
         all.each = gpus;
@@ -76,7 +78,8 @@ Pods pods_in(const Settings& entries, const std::vector<std::string>& paths) {
             const std::int64_t count = whole_in(entry.value);
             all.count += count, all.gpus += count * all.each;
         }
-    if (!same) all.each = 0;
+    if (!same || all.unsaid) all.each = 0;
+    if (all.unsaid) all.gpus = 0;
     for (const char* key : {"spec.trainer.numProcPerNode", "spec.nprocPerNode", "spec.elasticPolicy.nProcPerNode"})
         all.processes = std::max(all.processes, number_at(entries, key));
     return all;
@@ -226,13 +229,22 @@ std::optional<ReadJobs> read_cluster_job(const std::vector<Entry>& entries, cons
     NamesSet names = set;
     if (pods.gpus > 0) names.emplace("gpus", dumped(pods.gpus));
     std::optional<ReadJobs> all;
+    std::string scripts;
     for (const std::string& path : paths) {
         std::int64_t line = 1;
         const std::string script = started_by(entries, path, line);
         if (!holds_command(script) && script.find("train") == std::string::npos) continue;
+        scripts += script;
         if (auto read = read_script(environment_of(entries, path, pods) + script, names, std::max<std::int64_t>(line, 1)))
             add_jobs(std::move(*read), all);
     }
+    // What a pod with GPUs asks for says nothing of one without a word, unless the command says it.
+    const bool told = set.contains("gpus") || pods.processes > 0 || !pods.unsaid || scripts.find("nproc") != std::string::npos;
+    if (all && !told)
+        for (ReadJob& job : all->jobs) {
+            for (const char* field : {"gpus", "gpus_per_node", "global_batch"}) job.in.job.erase(field);
+            job.in.asked.emplace_back("gpus");
+        }
     if (!all || all->jobs.size() != 1 || pods.gpus == 0) return all;
     Import& in = all->jobs[0].in;  // where its command did not say on how many it starts
     if (!in.job.contains("gpus")) in.job["gpus"] = pods.gpus;

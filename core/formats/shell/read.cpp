@@ -79,8 +79,11 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     // "--num-gpus-per-node" beside Megatron-LM's arguments is no recipe of NeMo's.
     if (reader->id == "nemo-2" && !recipe && !overrides && megatron_likeness(job.in.entries) >= kOfMegatron) return std::nullopt;
     if (reader->id == "gpt-neox") return std::nullopt;  // it takes files alone: what has its names here is a program of somebody's own
-    if (std::any_of(rest.words.begin(), rest.words.end(), [](const ShellWord& word) { return word.text.ends_with("decode.py"); }))
-        return std::nullopt;
+    const auto is_idle = [&](const ShellWord& word) {
+        const bool module = &word != rest.words.data() && (&word - 1)->text == "-m";
+        return word.text.ends_with("decode.py") || (module && names_no_training(word.text));
+    };
+    if (std::any_of(rest.words.begin(), rest.words.end(), is_idle)) return std::nullopt;
     format = reader->id;
     job.in.answers = set;
     if (reader->id == "accelerate") {  // what the command says counts before its file
@@ -143,7 +146,7 @@ void refuse_single_dashes(const ShellCommand& command, Import& in) {
 
 // The argument that names a file with the rest of what is trained; nullptr: none does. "--config" is a fork's.
 const char* file_key(const ShellCommand& command, const std::vector<Entry>& entries) {
-    for (const char* key : {"yaml_cfg", "cli_arg_yaml_cfgs", "config"})
+    for (const char* key : {"yaml_cfg", "cli_arg_yaml_cfgs", "model_recipe", "config"})
         if (count_like(entries, {key}) > 0 && (std::string_view(key) != "config" || pretrains(command))) return key;
     return nullptr;
 }
@@ -179,6 +182,8 @@ Import read_command(const ShellScript& script, const ShellCommand& command, cons
     const Entry* const gpus = in.last("gpus");  // a container may be given "all"
     if (gpus != nullptr && number_in(gpus->value) && (set.contains("gpus") || (first != "srun" && first != "sbatch")))
         in.set("gpus", in.whole("gpus", "gpus"));
+    else if (in.has("world_size") && in.last("world_size")->shown.starts_with("--"))  // a fork's, whose program is told how many there are
+        in.set("gpus", in.whole("world_size", "gpus"));
     const std::string way = megatron_swift(command);
     const bool swift = !way.empty();
     if (swift) fill_megatron_swift(in, way, command.line);
