@@ -127,7 +127,9 @@ class States : Symbols<N> {
     }
     // Gradient and optimizer of what learns; of this GPU's share, so much is Muon's.
     [[gnu::noinline]] void updated(const Both& all, const N& by_muon) {
-        const double twice = fw_.gradients_twice && p_.gradients_in_fp32 ? (p_.shards_optimizer() ? 4 : 2) : 0;
+        // those that DistributedDataParallel averages over copies lie in its buckets
+        const bool copies = p_.data_parallel() * p_.context_parallel > 1;
+        const double twice = fw_.gradients_twice && p_.gradients_in_fp32 && copies ? 2 : 0;
         const double gradient = (p_.gradients_in_fp32 ? 4 : 2) + twice;
         const N mine = share(all);
         // those that are shared out wait where they are used (ZeRO-Offload, section 4)

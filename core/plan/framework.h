@@ -34,7 +34,7 @@ struct Framework {
     bool transformer_engine = true;       // otherwise the framework's own layers
     bool engine_routes = false;           // the router of experts multiplies by Transformer Engine, in whatever layers
     bool gradient_fusion = true;          // weight gradients are added in place; otherwise a bf16 one exists for a moment
-    bool gradients_twice = false;         // in 16 bits beside their fp32 sums, and room for the weights that ZeRO-1 gathers
+    bool gradients_twice = false;         // where copies are averaged: in 16 bits beside their fp32 sums
     bool caches_dummy_gradients = false;  // Transformer Engine >= 2, with gradient fusion: a bf16 dummy gradient per weight shape
     bool softmax_fusion = true;           // otherwise the scores are kept in more copies
     bool activation_fusion = true;        // of gated experts: otherwise the product is kept before it is scaled

@@ -81,14 +81,17 @@ TEST_CASE("states by hand: adapters in 32 bits are copied to 16 in each pass, an
     CHECK(c.memory().static_bytes == 2 * kParameters + (4 + 8) * learn + c(Item::library_workspaces));
 }
 
-TEST_CASE("states by hand: nanotron's gradients in 16 bits beside their sums, and room for gathered weights") {
+TEST_CASE("states by hand: nanotron's gradients in 16 bits, in the buckets of copies, beside their sums") {
     Case c = dense();
     c.plan.framework = FrameworkKind::nanotron;
-    CHECK(c(Item::gradients) == (4 + 2 + 2) * kFirst);
+    CHECK(c(Item::gradients) == (4 + 2) * kFirst);
     c.plan.zero = Zero::none;
     CHECK(c(Item::gradients) == (4 + 2) * kFirst);
     c.plan.gradients_in_fp32 = false;
     CHECK(c(Item::gradients) == 2 * kFirst);
+    c.plan.gradients_in_fp32 = true, c.plan.gpus /= 2, c.plan.global_batch /= 2;  // one copy: nothing to average
+    REQUIRE(c.plan.data_parallel() == 1);
+    CHECK(c(Item::gradients) == 4 * kFirst);
 }
 
 TEST_CASE("states by hand: between steps gradients of 16 bits have copies in 32, shared out") {
