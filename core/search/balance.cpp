@@ -200,8 +200,14 @@ class Relief {
     bool has_room(std::int64_t stage) {
         const Stages all(model_, trial_);
         const auto which = static_cast<std::int32_t>(stage);
-        return fits_(
-            detailed<double>(model_, trial_, framework_, fullest_moment(model_, trial_, framework_, all, which, known_)).peak_bytes);
+        const auto fits = [&](const Stage& moment) { return fits_(detailed<double>(model_, trial_, framework_, moment).peak_bytes); };
+        if (!all.has_many_moments(which)) return fits(all.fullest(which));
+        const std::vector<Stage> moments = all.moments(which, known_);
+        for (std::size_t i = 0; i < moments.size(); ++i) {  // first the one that was too much before
+            const std::size_t at = (i + fullest_) % moments.size();
+            if (!fits(moments[at])) return fullest_ = at, false;
+        }
+        return true;
     }
     // The stage that would work least long with one layer more; of equals the last one, which keeps fewer micro-batches. -1: none has room.
     std::int64_t least_busy(const std::vector<std::uint8_t>& full) const {
@@ -221,6 +227,7 @@ class Relief {
     const std::function<bool(double)>& fits_;
     KnownMoments* const known_;
     const std::int64_t stages_;
+    std::size_t fullest_ = 0;  // of a stage's moments, the last one that was too much
     std::shared_ptr<Layout> moving_;
     Plan trial_ = plan_;  // with the layers where they are now
 };
