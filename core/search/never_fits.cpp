@@ -12,13 +12,14 @@ static std::size_t places_for(const Candidates& all) {
     return std::clamp<std::size_t>(4 * all.tensor.size() * all.context.size() * all.pipeline.size() * all.expert.size(), 16, 2'048);
 }
 
-NeverFits::NeverFits(const SearchSpace& space, const Candidates& all, const Plan& base, Scorer& scorer, Savings& savings)
+NeverFits::NeverFits(const SearchSpace& space, const Candidates& all, const Plan& base, Scorer& scorer, Savings& savings, bool counts)
     : space_(space),
       all_(all),
       base_(base),
       scorer_(scorer),
       savings_(savings),
       layers_differ_(space.model.expert_layers.are_mixed()),
+      counts_(counts),
       holds_in_turn_(std::all_of(all.forms.begin(), all.forms.end(),
                                  [](const PipelineForm& form) { return row_of(form.schedule).route == Route::straight; })),
       known_(places_for(all)) {}
@@ -40,14 +41,14 @@ bool NeverFits::is_known_for(const Plan& plan) { return plan.micro_batch >= know
 bool NeverFits::holds_for(const Plan& plan, const LayerTimes& times) {
     Known& known = known_of(plan);
     if (plan.micro_batch <= known.fits || plan.micro_batch >= known.fails) return plan.micro_batch >= known.fails;
-    switch (leanest_of(plan, times)) {
+    switch (leanest_of(plan, times, known)) {
         case Lean::illegal:  // says nothing of other micro-batches
             return true;
         case Lean::fits:
             known.fits = plan.micro_batch;
             return false;
         default:
-            known.fails = plan.micro_batch;
+            known.fails = std::min(known.fails, plan.micro_batch);
             return true;
     }
 }
@@ -60,7 +61,20 @@ std::size_t NeverFits::place_of(const Plan& p) const {
            known_.size();
 }
 
-NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
+// Most of what fails fails with the smallest micro-batch, too: then one question answers for all.
+bool NeverFits::mean_stage_never_fits(Plan plan, const PipelineForm& form, const LayerTimes& times, Known& known) {
+    const std::int64_t given = plan.micro_batch;
+    const bool adds_up = plan.adds_up();
+    plan.micro_batch = all_.micro_batch.front();
+    if (!counts_ && plan.micro_batch < given && plan.adds_up() == adds_up && !fits_with_savings(plan, form, times, true)) {
+        known.fails = plan.micro_batch;
+        return true;
+    }
+    plan.micro_batch = given;
+    return !fits_with_savings(plan, form, times, true);
+}
+
+NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times, Known& known) {
     if (savings_.narrows()) plan.moments = Moments::bits16;
     // more chunks: some may be lighter, and so is what is alive while another one's traffic is hidden
     const bool may_be_lighter = base_.split != Split::equal || layers_differ_ || base_.expert_overlap;
@@ -73,7 +87,7 @@ NeverFits::Lean NeverFits::leanest_of(Plan plan, const LayerTimes& times) {
         set_form(plan, form);
         if (!is_legal_pipeline(space_.model, plan)) continue;
         fewest = form.virtual_stages;
-        if (!is_legal && asks_mean_stage && !fits_with_savings(plan, form, times, true)) return Lean::does_not_fit;
+        if (!is_legal && asks_mean_stage && mean_stage_never_fits(plan, form, times, known)) return Lean::does_not_fit;
         is_legal = true;
         if (lay_out(space_.model, plan, form, times) && fits_with_savings(plan, form, times, false)) return Lean::fits;
     }
@@ -90,8 +104,8 @@ bool NeverFits::fits_with_savings(Plan plan, const PipelineForm& form, const Lay
     if (recomputes || savings_.chooses_modules()) tried = savings_.modules_to_try();
     const std::size_t parts = 2 + tried.size();
     return all_.any_sharing(space_.model, plan, [&] {
-        // the leanest, none or as it is set, parts alone, single operations
-        for (std::size_t way = 0; way < parts + (savings_.recomputes_operations() ? 1 : 0); ++way) {
+        // the leanest, none or as it is set, parts alone, single operations; one layer at work needs no less computed again than kept
+        for (std::size_t way = mean_stage && recomputes ? 1 : 0; way < parts + (savings_.recomputes_operations() ? 1 : 0); ++way) {
             const bool in_parts = way >= 2 && way < parts;
             const Recompute recompute = way == 0   ? leanest
                                         : way == 1 ? base_.recompute

@@ -15,7 +15,8 @@ namespace fourfold {
 class NeverFits {
  public:
     // Keeps references.
-    NeverFits(const SearchSpace& space, const Candidates& all, const Plan& base, Scorer& scorer, Savings& savings);
+    // `counts`: it matters what is known when, since what is known not to fit is counted.
+    NeverFits(const SearchSpace& space, const Candidates& all, const Plan& base, Scorer& scorer, Savings& savings, bool counts = true);
 
     // Whether no schedule, split of the layers, ZeRO and recomputation makes a plan of this TP, CP, PP, EP, ETP and micro-batch fit: the
     // leanest of them does not. A larger micro-batch needs more, unless it is the only one of its step (adds_up_whole_gradients), and so do
@@ -29,7 +30,9 @@ class NeverFits {
 
  private:
     enum class Lean : std::uint8_t { illegal, fits, does_not_fit };
-    Lean leanest_of(Plan plan, const LayerTimes& times);
+    struct Known;
+    Lean leanest_of(Plan plan, const LayerTimes& times, Known& known);
+    bool mean_stage_never_fits(Plan plan, const PipelineForm& form, const LayerTimes& times, Known& known);
     bool fits_with_savings(Plan plan, const PipelineForm& form, const LayerTimes& times, bool mean_stage);
     bool mean_stage_fits(const Plan& plan) const;
     Stage mean_stage(const Plan& plan, double without) const;
@@ -42,6 +45,7 @@ class NeverFits {
     Scorer& scorer_;
     Savings& savings_;
     const bool layers_differ_;  // the model has dense layers and such with experts
+    const bool counts_;
     const bool holds_in_turn_;  // on every schedule a stage holds a micro-batch more than the one behind it, or more
     // Of one TP, CP, PP, EP, ETP, sequence parallelism, number of slices, and one micro-batch or several: the largest micro-batch known to
     // fit, and the smallest known not to.

@@ -34,7 +34,7 @@ class Search {
           may_hide_(may_choose_overlap(space)),
           limit_(goal),
           savings_(space, base_, scorer_, limit_),
-          never_fits_(space, all_, base_, scorer_, savings_) {}
+          never_fits_(space, all_, base_, scorer_, savings_, goal.plans > 1) {}
 
     SearchResult run() {
         for (const GroupOfPlans& group : groups_by_bound()) {
