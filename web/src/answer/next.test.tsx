@@ -193,9 +193,21 @@ test('where nothing fits the question is how many are enough', () => {
     expect(shown('does-not-fit', { limits: none }).text()).toMatch(/None up to [\d,]+ GPUs/);
 });
 
-test('where no number is enough for a plan of the reader’s own, another plan is not ruled out', () => {
-    const none = { ...goodOf('limits', 'limits-70b'), fewest_gpus: null };
+test('where no number is enough for a plan of the reader’s own, the tile blames what was set and names the first number without it', () => {
+    const none = { ...goodOf('limits', 'limits-70b'), fewest_gpus: null, largest_sequence: null };
     const { page, answer } = answeredOf('does-not-fit', { limits: none });
-    const own = { ...page, job: { ...page.job, tensor_parallel: 8 } };
-    expect(show(<Next page={own} answer={answer} act={spies()} />).text()).toContain('another plan may fit');
+    const job = { ...page.job, tensor_parallel: 8 };
+    const text = (changes: Partial<Page> = {}) => show(<Next page={{ ...page, job, ...changes }} answer={answer} act={spies()} />).text();
+    expect(text()).toContain('None with your settings Faster?'); // the map is on its way
+    const mapped = text({ heat: mapOf({ 16: null, 32: 280, 64: 125 }), heatOf: job });
+    expect(mapped).toContain(plain(`None with your settings Without them, 32 GPUs: ${format.duration(280)} a step`));
+    expect(mapped).toContain('Longer sequences? None with your settings On these');
+});
+
+test('that no fewer are enough is said of this run: where the reader has set a split, another one may need fewer', () => {
+    const job = { ...answeredOf().page.job, tensor_parallel: 8 };
+    const steps = { 64: 125 };
+    expect(fewer(steps, 64, { gpus: 64, step: 125 })).toContain('64 GPUs are enough With fewer, it does not fit.');
+    const own = fewer(steps, 64, { gpus: 64, step: 125 }, { job, heatOf: job });
+    expect(own).toContain('64 GPUs are enough With fewer, it does not fit.');
 });

@@ -55,8 +55,10 @@ function Fewer({ page, answer }: Props) {
     const found = limits.fewest_gpus;
     // Faster and the changes set degrees anew, this keeps what the reader has set.
     if (!found) {
-        const note = !open && say('answer.other_plan');
-        return <Card href="#limits" question={question} answer={say('next.none', { most: limits.searched.to_gpus })} note={note} />;
+        const [other] = fittingOf(page) ?? [];
+        const none = open ? say('next.none', { most: limits.searched.to_gpus }) : say('next.none_yours');
+        const note = !open && other !== undefined && say('next.without', { answer: onGpus(other) });
+        return <Card href="#limits" question={question} answer={none} note={note} />;
     }
     const { gpus, step_seconds } = found;
     // Where a GPU does less than half of its work here, the first number of the map on which it does that.
@@ -95,7 +97,14 @@ function Longer({ page, answer }: Props) {
     }
     if (!found) {
         const note = say('next.on_these', { gpus: Number(answer.job.gpus) });
-        return <Card href="#limits" question={question} answer={say('next.no_length')} note={note} />;
+        return (
+            <Card
+                href="#limits"
+                question={question}
+                answer={say(whoseOf(page) === 'all' ? 'next.no_length' : 'next.none_yours')}
+                note={note}
+            />
+        );
     }
     const step = aStep(found.step_seconds);
     const made = found.notes.find(({ id }) => id === 'largest.sequence.beyond_model')?.args?.positions;

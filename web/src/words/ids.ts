@@ -118,6 +118,8 @@ export interface Words {
     'next.enough': null;
     'next.are_enough': { gpus: number };
     'next.none': { most: number };
+    'next.none_yours': null;
+    'next.without': { answer: string };
     'next.no_fewer': null;
     'next.as_long': { times: string };
     'next.as_fast': { times: string };

@@ -54,7 +54,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
         'placement',
     ],
     [/^symbol\./, 'formulas'], // each card of a formula says some of them
-    [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\..*\.help$/, 'more'],
+    [/^(unit|place|rule|import|calibration|row|largest)\.|^rate\.|^copy\.table$/, 'more'],
     [
         /^(item|time|group|method)\..*\.(summary|differs)$|^counting\.(?!title)|^(problem|suggestion)\.runs?\.|^problem\.(in_run|no_(only|gpu_counts|request|text_value)|profile\.model)$|^(field|choice)\.(flop_convention|data_parallel)/,
         'more',
@@ -63,7 +63,7 @@ const RULES: readonly [rule: RegExp, part: Part][] = [
     // what the core names, and what an answer rests on: on the first screen said in what stands behind it
     [/^field\.(?!token_budget|price_per_gpu_hour|watts_per_gpu|grid_co2_per_kwh)|^(choice|item|time|config)\./, 'names'],
     [
-        /^host\.(?!does_not_fit)|^(band|verdict|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting|own_gpu)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
+        /^host\.(?!does_not_fit)|^near\.title|^(fit|band|verdict|evidence|basis|changes?|touches|search|degree|pins|problems|warning|calibrated|method|counting|own_gpu)\.|^plan\.(?!split)|^answer\.(why_|meters|evidence)/,
         'names',
     ],
 ];
