@@ -89,3 +89,26 @@ test('beside the size of the card no mark stands where a phone has no room for b
     expect(Math.min(...clear)).toBeGreaterThan(17);
     expect(all('button').length).toBeGreaterThan(0);
 });
+
+test('no line strikes through the name of a part: it stands behind the line, where the part goes on for long enough', () => {
+    const { page, answer } = answeredOf('does-not-fit');
+    const [first, second] = answer.groups;
+    if (!first || !second) throw new Error('several parts fill the golden job');
+    const at = (start: number) => {
+        const groups = [
+            { ...first, share: start, bytes: start * answer.card_bytes },
+            { ...second, share: 4 - start, bytes: (4 - start) * answer.card_bytes },
+        ];
+        const { box } = show(
+            <Bar page={page} answer={{ ...answer, groups, outside: [], line_share: 0.85 }} act={spies()} Card={CardStub} />,
+        );
+        const [, part] = box.querySelectorAll('.part');
+        const of = (element: Element | null | undefined, name: string): number => Number.parseFloat(element?.getAttribute(name) ?? '');
+        const [from, width] = ['x', 'width'].map((name) => of(part?.querySelector('svg'), name)) as [number, number];
+        return from + (of(part?.querySelector('.name'), 'x') * width) / 100;
+    };
+    const card = 100 / (4 * 1.04);
+    expect(at(0.7), 'from the card’s end on').toBeCloseTo(card, 1);
+    expect(at(0.2), 'far enough from both lines').toBeCloseTo(card * 0.2, 1);
+    expect(at(1.2), 'past them').toBeCloseTo(card * 1.2, 1);
+});

@@ -23,6 +23,8 @@ function ticks(end: number): number[] {
     return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step);
 }
 
+const TEXT = 0.13; // of the width that a text takes: a line within it would strike it through
+
 const LONG_NAME = 12; // letters that a wide part has room for on a phone
 const LONG_ROOM = 0.5; // of a phone's width: what longer names need
 
@@ -30,17 +32,20 @@ interface PartProps {
     group: ShownGroup;
     from: number; // of the drawing's width
     width: number;
+    text: number; // where its name and size begin
     open: boolean;
     toggle(): void;
 }
 
-function Part({ group, from, width, open, toggle }: PartProps) {
+function Part({ group, from, width, text, open, toggle }: PartProps) {
     const key = (event: KeyboardEvent) => {
         if (event.key !== 'Enter' && event.key !== ' ') return;
         event.preventDefault();
         toggle();
     };
     const name = nameOf('group', group);
+    const free = from + width - text;
+    const x = percent((text - from) / width);
     const label = say('bar.part', { label: name, used: group.bytes, share: group.share });
     return (
         // biome-ignore lint/a11y/useSemanticElements: a button cannot stand inside an SVG drawing
@@ -49,7 +54,7 @@ function Part({ group, from, width, open, toggle }: PartProps) {
             tabindex={0}
             aria-label={label}
             aria-pressed={open}
-            class={`part ${group.id} ${room(width)} ${name.length > LONG_NAME && width < LONG_ROOM ? 'long' : ''}`}
+            class={`part ${group.id} ${room(free)} ${name.length > LONG_NAME && free < LONG_ROOM ? 'long' : ''}`}
             onClick={toggle}
             onKeyDown={key}
         >
@@ -57,10 +62,10 @@ function Part({ group, from, width, open, toggle }: PartProps) {
                 <rect class={`f-${group.id}`} width="100%" height="100%" />
                 <rect class="pattern" width="100%" height="100%" fill={`url(#p-${group.id})`} />
                 <rect class="edge" width="100%" height="100%" />
-                <text class="name" x="10" y="26">
+                <text class="name" x={x} dx="10" y="26">
                     {name}
                 </text>{' '}
-                <text class="size" x="10" y="46">
+                <text class="size" x={x} dx="10" y="46">
                     {format.gb(group.bytes)}
                 </text>
             </svg>
@@ -128,6 +133,11 @@ export const Bar = settledOn(['open', 'depth'], ({ page, answer, act, Card }: Pr
     const starts = shown.map((_, i) => shown.slice(0, i).reduce((sum, group) => sum + group.share, 0));
     const marks = ticks((answer.card_bytes / GIB) * end).map((gib) => ({ gib, x: at((gib * GIB) / answer.card_bytes) }));
     const cardX = at(1);
+    // Behind the lines that would cross it, where the part goes on for long enough.
+    const textOf = (from: number, to: number): number => {
+        const text = [at(line), cardX].reduce((x, mark) => (mark > x && mark - x < TEXT ? mark : x), from);
+        return to - text < TEXT ? from : text;
+    };
     // A phone has no room for a mark beside the size of the card, which begins there where it stands far left.
     const size = cardX < NEAR_LEFT ? cardX + 0.13 : cardX;
     return (
@@ -157,6 +167,7 @@ export const Bar = settledOn(['open', 'depth'], ({ page, answer, act, Card }: Pr
                         group={group}
                         from={at(starts[i] ?? 0)}
                         width={at(group.share)}
+                        text={textOf(at(starts[i] ?? 0), at((starts[i] ?? 0) + group.share))}
                         open={open?.group === group.id}
                         toggle={() => act.open(open?.group === group.id ? null : { group: group.id, item: '', at: 'bar' })}
                     />
