@@ -120,7 +120,9 @@ export function Answer({ page, act, asks, Card, children }: AnswerProps) {
                             {becauseOf(page, answer)}
                             {answer.class !== 'fits' && <LaterChanges page={page} answer={answer} act={act} />}
                             <LaterBesides page={page} answer={answer} />
-                            <Sure answer={answer}>{children}</Sure>
+                            <Sure answer={answer} depth={page.depth}>
+                                {children}
+                            </Sure>
                             {answer.warnings.length > 0 && <LaterWarnings answer={answer} />}
                         </>
                     )}

@@ -56,8 +56,12 @@ test('what is yet to come keeps its place: the number of GPUs first, the list be
 test('where another plan is chosen with a change, the row names it', () => {
     const plan = goodOf('limits', 'limits-70b').fewest_gpus?.plan ?? null;
     const changes = alternatives.changes.map((one, i) => ({ ...one, plan: i === 0 ? plan : null }));
-    const { rows } = shown({ ...known, alternatives: { ...alternatives, changes } });
-    expect(rows().map((row) => textOf(row).includes('The plan is then tensor '))).toEqual([true, false, false, false]);
+    const named = (depth: Page['depth']) =>
+        shown({ ...known, depth, alternatives: { ...alternatives, changes } })
+            .rows()
+            .map((row) => textOf(row).includes('The plan is then tensor '));
+    expect(named('detail')).toEqual([true, false, false, false]);
+    expect(named('plain'), 'degrees and layers of stages are for who asks for every detail').not.toContain(true);
 });
 
 test('the first screen offers what is enough; what is not, once the map knows of no other way', () => {

@@ -95,7 +95,7 @@ function rowsOf(page: Page, answer: Estimate): Row[] {
                 time: timeBeside(answer, one.step_seconds, page.depth, 'trained' in one.set),
             }),
             fit: one.class,
-            touches: sentences(one.touches && tell(one.touches), newPlan(page.catalog, one)),
+            touches: sentences(one.touches && tell(one.touches), page.depth === 'detail' && newPlan(page.catalog, one)),
         }),
     );
     if (!besideOf(page.alternatives, answer)) rows.push(coming('list'));

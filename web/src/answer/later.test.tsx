@@ -23,7 +23,7 @@ test('what stands behind the answer comes by itself', async () => {
             <LaterBest page={{ ...page, alternatives }} answer={answer} act={spies()} />
             <LaterTerms page={page} answer={answer} />
             <LaterWhy page={page} answer={answer} estimate={() => new Promise(() => {})} />
-            <LaterGrounds answer={answer} />
+            <LaterGrounds answer={answer} depth="detail" />
             <LaterBesides page={page} answer={{ ...answer, job: { ...answer.job, time_runs: 3 } }} />
             <LaterWarnings answer={{ ...answer, warnings: problems }} />
             <LaterPinButton page={page} answer={answer} act={spies()} />

@@ -6,7 +6,7 @@ import { Sure } from './sure';
 test('what the answer rests on is folded away, and comes when it is opened', async () => {
     const { answer } = answeredOf();
     const { box, text } = show(
-        <Sure answer={answer}>
+        <Sure answer={answer} depth="plain">
             <p>what else is known</p>
         </Sure>,
     );
