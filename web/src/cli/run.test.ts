@@ -529,6 +529,14 @@ test('fit: a budget of tokens that nobody gave is said to be the usual one', asy
     expect((await call('fit')).out).toMatch(/\nTraining [^\n]* tokens\n/);
 });
 
+test('fit: one token is one token', async () => {
+    const usual = goodOf('estimate', 'default');
+    const { run } = usual.time;
+    if (!run) throw new Error('the golden job has a budget');
+    answers.estimate = { ...usual, job: { ...usual.job, token_budget: 1 }, time: { ...usual.time, run: { ...run, tokens: 1 } } };
+    expect((await call('fit --tokens 1')).out).toMatch(/\nTraining [^\n]* for 1 token\n/);
+});
+
 test('fit: while something is asked for no rule of a plan complains', async () => {
     files['run.sh'] = 'torchrun pretrain_gpt.py';
     answers.import_plan = goodOf('import_plan', 'import-script');

@@ -1310,7 +1310,7 @@ export interface Words {
     'cli.model': { parameters: string; layers: number; hidden: number };
     'cli.memory': { used: string; card: string; line: string };
     'cli.step': { time: number; low: number; high: number; speed: string };
-    'cli.training': { days: string; least: string; most: string; tokens: string; usual: string | boolean };
+    'cli.training': { days: string; least: string; most: string; tokens: string | boolean; usual: string | boolean };
     'cli.cost': { whole: string; hours: string; each: string };
     'cli.in_time': { tokens: string | boolean; days: number; answer: string };
     'cli.placing': { moves: number; best: string; was: string };
