@@ -132,6 +132,8 @@ static void assume_kernels(const Job& job, Assumptions& assumed) {
         assumed.add("assumed.no_sharding", "zero");
     if (is_packed(p) && job.model.experts.count > 0 && row_of(p.framework).joins_experts)
         assumed.add("assumed.packed_experts", "frozen_weights");
+    if (job.model.experts.count > 0 && row_of(p.framework).joins_experts && !calls_experts_in_turn(p))
+        assumed.add("assumed.experts_at_once", "grouped_gemm");
     constexpr const char* kMixers[] = {"assumed.linear_attention", "assumed.state_space", "assumed.delta_attention",
                                        "assumed.convolution"};  // by Mixer
     if (job.model.one_part) assumed.add("assumed.one_part", "framework");

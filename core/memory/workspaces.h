@@ -13,7 +13,7 @@ inline constexpr double kCublasWorkspaces = 2, kEngineWorkspaces = 1, kGroupedGe
 
 // Megatron-Core's router multiplies by Transformer Engine wherever that is installed (moe_utils.py, RouterGatingLinearFunction).
 inline double engine_workspaces(const Model& m, const Framework& fw) {
-    const bool has_experts = m.experts.count > 0, grouped = has_experts && fw.grouped_gemm;
+    const bool has_experts = m.experts.count > 0, grouped = has_experts && fw.grouped_gemm && fw.engine_groups;
     const bool any = fw.transformer_engine || grouped || (has_experts && fw.engine_routes);
     return (any ? kEngineWorkspaces : 0) + (grouped ? kGroupedGemmWorkspaces : 0);
 }

@@ -114,7 +114,9 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
                 .activation_fusion = false,
                 .plain_norms = true,
                 .fully_shard = true,
-                .sync_each_micro_batch = false},
+                .sync_each_micro_batch = false,
+                .grouped_gemm = true,  // Transformers 5 (integrations/moe.py: grouped_mm_experts_forward)
+                .engine_groups = false},
      .plain_attention = AttentionKernel::unfused,
      .library = kPyTorch,
      .splits_models = false,
@@ -138,7 +140,7 @@ constexpr std::array<FrameworkRow, kFrameworkKinds> kFrameworkRows = {{
      .frees_gradients = true,
      .residual = kTransformersResidual,
      .band = Band{0.9, 1.18, "transformers", 136, true},
-     .elsewhere = Band{0.66, 1.5, "transformers_elsewhere", 52, true}},
+     .elsewhere = Band{0.66, 1.5, "transformers_elsewhere", 53, true}},
 }};
 static_assert(!kFrameworkRows.back().id.empty());  // every framework has a row
 

@@ -47,6 +47,7 @@ struct Framework {
     // FSDPModule.set_requires_gradient_sync).
     bool sync_each_micro_batch = true;
     bool grouped_gemm = false;  // of experts: more workspaces
+    bool engine_groups = true;  // by Transformer Engine; otherwise by PyTorch, without them
     bool sends_once = false;    // a token goes once to each node with experts of its, then on inside (DeepEP); else every copy by itself
     // What DeepSeek's report tells of fp8 (arXiv 2412.19437, section 3.3.3): experts, activation functions and matrices that wait
     // for their weight gradients keep what these need in one byte per value, attention keeps its output in a byte and a half; what
@@ -158,6 +159,11 @@ inline bool may_recompute_operations(const Model& m, const Plan& p) {
 
 // A habit that does not depend on the GPU.
 bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual);
+// Transformers before 5, and its experts_implementation "eager": a loop in Python over the experts that tokens reach, each of which looks
+// up its tokens and waits for their number (models/qwen3_moe/modeling_qwen3_moe.py, Qwen3MoeSparseMoeBlock.forward, 4.51).
+inline bool calls_experts_in_turn(const Plan& p) {
+    return row_of(p.framework).joins_experts && !habit_of(p, &Plan::grouped_gemm, &Framework::grouped_gemm);
+}
 // Whether FSDP of the second version shares out weights and gradients.
 bool fully_shards(const Plan& p);
 // Whether a search may let shared out gradients travel after each micro-batch, where nothing else fits or is as fast: FSDP of the second

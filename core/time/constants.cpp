@@ -54,6 +54,7 @@ constexpr Timing kAmpere = {
     .ring_network_latency = 180e-6,
     .host_layer = 1.15e-3,
     .host_experts = 3.25e-3,
+    .host_expert = 0,
     // Fitted to eight runs ("linear attention" in tests/fit): 13.1 ms, 7.1 to 23. Those models read pictures, too, and their encoder's work
     // is in that: shipped is what the run on H100 without CUDA graphs says if all else is right, in the interval's lower part.
     .host_linear = 8.4e-3,
@@ -200,6 +201,16 @@ constexpr OwnConstant kOwn[] = {
     {FrameworkKind::transformers, &Timing::host_shard, 1.9e-3},
     {FrameworkKind::transformers, &Timing::host_experts, 2e-3},
     {FrameworkKind::transformers, &Timing::fixed, 7.9e-3},
+    // Measured by others: Qwen1.5-MoE-A2.7B, 24 layers of 60 experts, 512 copies of tokens: 480.2 and 487 ms a forward pass with experts
+    // one by one, 76.5 with all at once (Hugging Face, docs-benchmarks/experts-backends 7c30f77, experts_benchmark_bs1_seq128.csv;
+    // transformers, pull request 42697). With 2,048 copies 523 and 80: 0.308 ms.
+    {FrameworkKind::transformers, &Timing::host_experts, 2e-3},
+    {FrameworkKind::transformers, &Timing::fixed, 7.9e-3},
+    // Measured by others: Qwen1.5-MoE-A2.7B, 24 layers of 60 experts, 512 copies of tokens, with experts one by one and in one launch:
+    // 480.2
+    // and 487 ms a forward pass, 76.5 both times (Hugging Face, docs-benchmarks/experts-backends 7c30f77, experts_benchmark_bs1_seq128.csv;
+    // transformers, pull request 42697). With 2,048 copies 523 and 80: 0.308 ms.
+    {FrameworkKind::transformers, &Timing::host_expert, (480.2e-3 - 76.5e-3) / (24 * 60)},
     // 143 runs on H100
     {FrameworkKind::nanotron, &Timing::host_layer, 1.89e-3},
     {FrameworkKind::nanotron, &Timing::spanning_latency, 0.485e-3},
@@ -218,9 +229,9 @@ constexpr OwnConstant kOwn[] = {
 
 // What a calibration multiplies.
 constexpr std::pair<double Timing::*, double Plan::*> kCalibrated[] = {
-    {&Timing::host_layer, &Plan::time_host},      {&Timing::host_experts, &Plan::time_host}, {&Timing::host_linear, &Plan::time_host},
-    {&Timing::host_adapter, &Plan::time_host},    {&Timing::host_shard, &Plan::time_host},   {&Timing::link, &Plan::time_link},
-    {&Timing::element_wise, &Plan::time_element},
+    {&Timing::host_layer, &Plan::time_host},  {&Timing::host_experts, &Plan::time_host},    {&Timing::host_linear, &Plan::time_host},
+    {&Timing::host_expert, &Plan::time_host}, {&Timing::host_adapter, &Plan::time_host},    {&Timing::host_shard, &Plan::time_host},
+    {&Timing::link, &Plan::time_link},        {&Timing::element_wise, &Plan::time_element},
 };
 
 struct TimingSymbol {
@@ -262,6 +273,7 @@ constexpr TimingSymbol kSymbols[] = {
     {&Timing::ring_network_latency, {"l_x", "ring_network_latency", "seconds"}},
     {&Timing::host_layer, {"c_l", "host_layer", "seconds"}},
     {&Timing::host_experts, {"c_x", "host_experts", "seconds"}},
+    {&Timing::host_expert, {"c_e", "host_expert", "seconds"}},
     {&Timing::host_linear, {"c_d", "host_linear", "seconds"}},
     {&Timing::host_adapter, {"c_a", "host_adapter", "seconds"}},
     {&Timing::host_shard, {"c_s", "host_shard", "seconds"}},
@@ -305,6 +317,7 @@ Timing timing_of(const Machine& machine, const Cluster* cluster, const Plan& pla
     if (machine.beside_grace) t.host_experts = kGraceExperts, t.host_linear *= kGraceExperts / kAmpere.host_experts;
     for (const OwnConstant& own : kOwn)
         if (own.holds(machine, plan, attention)) t.*own.constant = own.value;
+    if (calls_experts_in_turn(plan)) t.grouped_waves = t.wave_mix;  // as of any other matrix
     if (machine.architecture == Architecture::hopper) as_on_h20(t, machine, attention);
     if (plan.cuda_graphs == CudaGraphs::step) t.micro_batch = 0;
     if (plan.site == SiteKind::shared) t.stall = kSharedStall;

@@ -204,6 +204,7 @@ struct Timing {
     double ring_network_latency;      // seconds of a step of such a ring beside those of its bytes
     double host_layer;                // seconds of CPU per layer
     double host_experts;              // seconds of CPU more per layer with experts: routing, sorting, counting tokens
+    double host_expert;               // seconds of CPU more per expert that is called by itself (plan/framework.h: calls_experts_in_turn)
     double host_linear;               // seconds of CPU more per layer with linear attention: many small operations around its kernels
     double host_adapter;              // seconds of CPU more per adapter of a layer
     double host_shard;                // seconds of CPU more per layer that FSDP's second version gathers

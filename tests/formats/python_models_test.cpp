@@ -55,6 +55,8 @@ TEST_CASE("the type of a loaded model is the one that a command says") {
     CHECK(ids(first_of_script(half + "t = TrainingArguments(fp16=True)\n")["refused"]) == "import_plan.refused.both");
     CHECK(some(first_of_script(half + "t = TrainingArguments(\"o\", max_steps=4)\n"), {"precision", "moments"}) ==
           R"(precision="fp16" moments="16-bit")");
+    for (const auto& [how, grouped] : {std::pair("eager", "off"), std::pair("grouped_mm", "on")})
+        CHECK(first_of_script(loading(", experts_implementation=\"" + std::string(how) + "\""))["job"]["grouped_gemm"] == grouped);
     CHECK(of_program(loading(", attn_implementation=\"eager\"")) == of_command(" --attn_implementation eager"));
     CHECK(of_program(loading(", attn_implementation=\"eager\" if torch.cuda.is_available() else \"sdpa\"")) ==
           of_command(" --attn_implementation eager"));

@@ -48,8 +48,8 @@ Framework framework_of_request(const Json& request) {
 [[maybe_unused]] void names_every_field(const Framework& framework) {
     [[maybe_unused]] const auto& [attention, loss, transformer_engine, engine_routes, gradient_fusion, gradients_twice,
                                   caches_dummy_gradients, softmax_fusion, activation_fusion, plain_norms, attention_mask,
-                                  deferred_embedding_gradient, fully_shard, sync_each_micro_batch, grouped_gemm, sends_once, stores_fp8,
-                                  large_workspaces, engine_workspace] = framework;
+                                  deferred_embedding_gradient, fully_shard, sync_each_micro_batch, grouped_gemm, engine_groups, sends_once,
+                                  stores_fp8, large_workspaces, engine_workspace] = framework;
 }
 
 // Every framework on every generation of cards.

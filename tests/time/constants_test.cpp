@@ -114,6 +114,7 @@ TEST_CASE("constants: a cluster's own site, unless the plan says another; CUDA g
     t = timing_of(m, nullptr, plan, AttentionKernel::flash);
     CHECK(t.host_layer == near(2 * 0.83e-3));
     CHECK(t.host_experts == near(2 * 2e-3));
+    CHECK(t.host_expert == near(2 * 0.28e-3, 2e-3));
     CHECK(t.host_adapter == near(2 * 0.115e-3));
     CHECK(t.host_shard == near(2 * 1.9e-3));
     CHECK(t.link == near(0.737 / 2));

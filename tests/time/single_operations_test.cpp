@@ -142,6 +142,15 @@ TEST_CASE("single operations by hand: adapters that cast what they read, and the
     c.k.host_adapter = 10;
     c.model.experts = {.count = 4, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
     CHECK(c.layers().expert.forward == near(1'040, 1e-9));  // the four of attention
+    c.k.host_expert = 7;
+    CHECK(c.layers().expert.forward == near(1'040, 1e-9));  // all of them at once
+    c.plan.grouped_gemm = Habit::off;                       // one by one, each with three adapters
+    CHECK(c.layers().expert.forward == near(1'040 + 4 * 37, 1e-9));
+    c.model.experts.count = 400;  // 60 / 2 tokens reach no more than two each
+    CHECK(c.layers().expert.forward == near(1'040 + 60 * 37, 1e-9));
+    c.plan.lora_targets = lora_query;
+    CHECK(c.layers().expert.forward == near(1'010 + 60 * 7, 1e-9));
+    c.plan.grouped_gemm = Habit::automatic, c.plan.lora_targets = lora_all, c.model.experts.count = 4;
     c.plan.recompute = Recompute::full;
     CHECK(c.layers().dense.backward == near(3.5 * 1'070, 1e-9));
     c.k.host_shard = 100;  // where FSDP gathers it

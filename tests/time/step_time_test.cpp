@@ -81,6 +81,7 @@ Timing paper_fit(const char* gpu) {
             .ring_network_latency = 0,
             .host_layer = get("host_layer"),
             .host_experts = 0,
+            .host_expert = 0,
             .host_linear = 0,
             .host_adapter = 0,
             .host_shard = 0,

@@ -349,6 +349,8 @@ void fill_pytorch(Import& in) {
 void fill_transformers(Import& in) {
     fill_pytorch(in);
     in.job["framework"] = "transformers";
+    // of Transformers 5: from_pretrained(..., experts_implementation="eager"), and Axolotl's
+    if (const auto experts = in.text("experts_implementation", "grouped_gemm")) in.job["grouped_gemm"] = *experts == "eager" ? "off" : "on";
 }
 
 bool updates_loaded_weights(const Import& in) {
