@@ -155,24 +155,25 @@ static bool unwrap_trainer(std::vector<Entry>& entries) {
 // SageMaker HyperPod's fine-tuning (sagemaker-hyperpod-recipes, llmft_*): OpenRLHF's names, each in a section of its own.
 static bool unwrap_hyperpod(std::vector<Entry>& entries) {
     if (count_like(entries, {"training_config.training_args.micro_train_batch_size"}) == 0) return false;
-    constexpr std::string_view kSections[] = {"training_config.training_args.strategy.", "training_config.training_args.",
-                                              "training_config.model_config.peft_config.", "training_config.model_config.", "trainer."};
-    constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"r", "lora_r"},
-                                                                        {"target_modules", "lora_target_modules"},
-                                                                        {"trainer_type", "trl"},
-                                                                        {"fsdp_config.cpu_offload", "fsdp_config.offload_params"}};
+    constexpr std::string_view kRecipeSections[] = {"training_config.training_args.strategy.", "training_config.training_args.",
+                                                    "training_config.model_config.peft_config.", "training_config.model_config.",
+                                                    "trainer."};
+    constexpr std::pair<std::string_view, std::string_view> kRecipeNames[] = {{"r", "lora_r"},
+                                                                              {"target_modules", "lora_target_modules"},
+                                                                              {"trainer_type", "trl"},
+                                                                              {"fsdp_config.cpu_offload", "fsdp_config.offload_params"}};
     bool shards = false;
     for (Entry& entry : entries) {
         const bool quiet = entry.key.starts_with("training_config.datasets.") || entry.key.starts_with("scale_config.") ||
                            entry.key.starts_with("elastic_policy.") || entry.key.starts_with("run.") ||
                            entry.key.find(".generation_cfg.") != std::string::npos || entry.key.find(".mlflow.") != std::string::npos;
         if (quiet) entry.fate = Fate::no_number;
-        for (const std::string_view section : kSections)
+        for (const std::string_view section : kRecipeSections)
             if (!quiet && entry.key.starts_with(section)) {
                 entry.key.erase(0, section.size());
                 break;
             }
-        for (const auto& [from, to] : kNames)
+        for (const auto& [from, to] : kRecipeNames)
             if (!quiet && entry.key == from) entry.key = to;
         if (entry.key == "trl" && entry.value == "sft") entry.key = "trainer_type", entry.fate = Fate::no_number;
         shards = shards || entry.key == "fsdp_config.sharding_strategy";

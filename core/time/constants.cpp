@@ -204,12 +204,6 @@ constexpr OwnConstant kOwn[] = {
     // Measured by others: Qwen1.5-MoE-A2.7B, 24 layers of 60 experts, 512 copies of tokens: 480.2 and 487 ms a forward pass with experts
     // one by one, 76.5 with all at once (Hugging Face, docs-benchmarks/experts-backends 7c30f77, experts_benchmark_bs1_seq128.csv;
     // transformers, pull request 42697). With 2,048 copies 523 and 80: 0.308 ms.
-    {FrameworkKind::transformers, &Timing::host_experts, 2e-3},
-    {FrameworkKind::transformers, &Timing::fixed, 7.9e-3},
-    // Measured by others: Qwen1.5-MoE-A2.7B, 24 layers of 60 experts, 512 copies of tokens, with experts one by one and in one launch:
-    // 480.2
-    // and 487 ms a forward pass, 76.5 both times (Hugging Face, docs-benchmarks/experts-backends 7c30f77, experts_benchmark_bs1_seq128.csv;
-    // transformers, pull request 42697). With 2,048 copies 523 and 80: 0.308 ms.
     {FrameworkKind::transformers, &Timing::host_expert, (480.2e-3 - 76.5e-3) / (24 * 60)},
     // 143 runs on H100
     {FrameworkKind::nanotron, &Timing::host_layer, 1.89e-3},

@@ -2,6 +2,9 @@
 #include "time/step_time.h"
 
 #include <bit>
+#include <cmath>
+
+#include "base/numbers.h"
 
 namespace fourfold {
 

@@ -28,6 +28,17 @@ TEST_CASE("a script: words in braces stand for several, numbers for a row") {
     CHECK(job["keys"].dump().find("{a,b}") != std::string::npos);
 }
 
+TEST_CASE("a script: braces that never close, or would make more words than anybody writes, hold nothing up") {
+    std::string many, few;
+    for (int i = 0; i < 20'000; ++i) many += "{a,b}";
+    while (few.size() < 600'000) few += " " + many.substr(0, 900);
+    for (const std::string& words : {std::string(600'000, '{'), many, few, "{1..1000}{1..1000}{1..1000}" + few})
+        CHECK(
+            degrees(megatron("--micro-batch-size 2 --global-batch-size 8 --data-path " + words)).ends_with("micro_batch=2 global_batch=8"));
+    CHECK(degrees(megatron("--{a,{tensor-model,pipeline-model}-parallel-size=2} --micro-batch-size 1 --global-batch-size 8 --save {{")) ==
+          "tensor_parallel=2 pipeline_parallel=2 micro_batch=1 global_batch=8");
+}
+
 TEST_CASE("a script: $'…' is a text with its signs") {
     CHECK(degrees("ARGS=$'--tensor-model-parallel-size 4\\n--pipeline-model-parallel-size 2 --micro-batch-size 1'\n" +
                   megatron("$ARGS --global-batch-size 8 --save $'it\\'s'")) ==

@@ -54,28 +54,22 @@ struct Braces {
 };
 // The first ones that stand for several words: {a,b} or {1..4}. {a} is what it is.
 std::optional<Braces> braces_in(std::string_view text) {
+    std::vector<std::vector<std::size_t>> open;  // where each begins, and its commas
+    std::optional<Braces> first;
     for (std::size_t at = 0; at < text.size(); at = behind_piece(text, at)) {
-        if (text[at] != '{') continue;
-        Braces found{at, 0};
-        std::size_t from = at + 1;
-        int depth = 0;
-        for (std::size_t i = from; i < text.size(); i = behind_piece(text, i)) {
-            const bool closes = text[i] == '}' && depth == 0;
-            if (closes || (text[i] == ',' && depth == 0)) {
-                found.parts.emplace_back(text.substr(from, i - from));
-                from = i + 1;
-            }
-            if (closes) {
-                found.end = i + 1;
-                break;
-            }
-            depth += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
-        }
-        if (found.end == 0) continue;
+        if (text[at] == '{') open.push_back({at});
+        if (open.empty() || (text[at] != ',' && text[at] != '}')) continue;
+        open.back().push_back(at);
+        if (text[at] == ',') continue;
+        const std::vector<std::size_t> signs = std::move(open.back());
+        open.pop_back();
+        if (first && first->begin < signs[0]) continue;
+        Braces found{signs[0], at + 1};
+        for (std::size_t i = 1; i < signs.size(); ++i) found.parts.emplace_back(text.substr(signs[i - 1] + 1, signs[i] - signs[i - 1] - 1));
         if (found.parts.size() == 1) found.parts = numbers_of(found.parts[0]);
-        if (!found.parts.empty()) return found;
+        if (!found.parts.empty()) first = std::move(found);
     }
-    return std::nullopt;
+    return first;
 }
 
 void expand(std::string_view text, int depth, std::vector<std::string>& words) {
@@ -87,9 +81,11 @@ void expand(std::string_view text, int depth, std::vector<std::string>& words) {
 
 }  // namespace
 
-std::vector<std::string> in_braces(std::string_view word) {
+std::vector<std::string> in_braces(std::string_view word, std::size_t& left) {
+    constexpr std::size_t kLongest = 1'000;
     std::vector<std::string> words;
-    if (word.find('{') != std::string_view::npos && assigned_name(word) == 0) expand(word, 0, words);
+    if (left > 0 && word.size() <= kLongest && word.find('{') != std::string_view::npos && assigned_name(word) == 0) expand(word, 0, words);
+    left -= std::min(left, words.size());
     return words.empty() ? std::vector<std::string>{std::string(word)} : words;
 }
 

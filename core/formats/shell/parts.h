@@ -43,8 +43,9 @@ ShellTokens tokens_of(std::string_view text, std::int64_t first_line = 1, std::s
 // "NAME=" or "NAME+=" at the start of a word: the length of the name, 0 where there is none.
 std::size_t assigned_name(std::string_view word);
 
-// --{a,b}=1 and {1..4}: the words that it stands for, as it is written; one that sets a name stands for itself.
-std::vector<std::string> in_braces(std::string_view word);
+// --{a,b}=1 and {1..4}: the words that it stands for, as it is written; one that sets a name, or is very long, stands for itself.
+// `left`: how many such words the text may still make; some more come out where the last of them stands for many.
+std::vector<std::string> in_braces(std::string_view word, std::size_t& left);
 // $'a\tb', which begins at `at`, in quotes of the plain kind; `at` goes behind it.
 std::string ansi_quoted(std::string_view text, std::size_t& at);
 

@@ -128,7 +128,8 @@ class Lexer {
         RawWord word = read_word();
         const bool digits = !word.text.empty() && word.text.size() < 3 && word.text.find_first_not_of("0123456789") == std::string::npos;
         if (digits && (now() == '<' || now() == '>')) return;  // 2>&1
-        for (std::string& one : in_braces(word.text)) add(ShellToken::word, {std::move(one), word.line, word.is_list, word.list});
+        for (std::string& one : in_braces(word.text, brace_words_))
+            add(ShellToken::word, {std::move(one), word.line, word.is_list, word.list});
     }
 
     // Blanks, and a backslash that continues the line. People leave blanks behind it.
@@ -344,7 +345,7 @@ class Lexer {
                 ++at_;
             } else {
                 const RawWord inner = read_word(false);
-                for (std::string& one : in_braces(inner.text)) word.list.push_back({std::move(one), inner.line});
+                for (std::string& one : in_braces(inner.text, brace_words_)) word.list.push_back({std::move(one), inner.line});
             }
         }
         at_ = std::min(at_ + 1, text_.size());
@@ -358,6 +359,7 @@ class Lexer {
     std::size_t at_ = 0;
     std::vector<std::pair<std::string, bool>> waiting_;  // here-documents of this line: their last line, and whether tabs before it go
     std::size_t documents_;
+    std::size_t brace_words_ = 10'000;  // that may still be made of words in braces
     ShellTokens found_;
 };
 
