@@ -1164,6 +1164,7 @@ export interface Words {
     'measured.family.a800-offload': null;
     'measured.family.flagperf': null;
     'measured.family.swift': null;
+    'measured.family.swift-experts': null;
     'measured.family.universal-trainer': null;
     'measured.family.torchao-float8': null;
     'measured.family.titan-pulls': null;
