@@ -21,7 +21,7 @@ int lm_engine_likeness(const std::vector<Entry>& entries) {
 }
 
 // Layers one by one: one size, where all of them are alike.
-static Json alike(Import& in, std::string_view list, std::string_view name, Json usual) {
+static Json alike(Import& in, std::string_view list, std::string_view name, const Json& usual) {
     Json found;
     for (std::size_t i = 0; i < in.entries.size(); ++i) {
         const std::string key = in.entries[i].key;
