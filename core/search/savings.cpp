@@ -86,7 +86,8 @@ bool Savings::is_too_slow(const Plan& plan, const PipelineForm& form) {
     const auto is_slow = [&](const Plan& one) {
         return (swaps_ ? scorer_.seconds_but_data(one) : scorer_.least_seconds(one)) > limit_.seconds();
     };
-    if (!narrows_ || !is_slow(plan)) return !narrows_ && is_slow(plan);
+    if (!is_slow(plan)) return false;
+    if (!narrows_) return true;
     Plan narrow = plan;
     narrow.moments = Moments::bits16;
     return is_slow(narrow);
@@ -316,10 +317,12 @@ std::optional<Plan> Savings::with_least_on_host(Plan plan, double most) {
     while (low < high) {
         const int middle = (low + high) / 2;
         set(middle);
-        if (scorer_.fits(plan))
+        if (scorer_.fits(plan)) {
             high = middle;
-        else if (is_slow(low = middle + 1))
-            return std::nullopt;
+            continue;
+        }
+        low = middle + 1;
+        if (is_slow(low)) return std::nullopt;
     }
     set(high);
     return plan;
