@@ -55,7 +55,7 @@ TEST_CASE("laws: where activations wait on the host, more memory never makes the
     CHECK(step(job, "gpu", large) <= step(job, "gpu", "b200-sxm-180gb"));
 }
 
-TEST_CASE("laws: the same cards in smaller nodes are never faster") {
+TEST_CASE("laws: the same cards in smaller nodes are never faster" * doctest::test_suite("quality")) {
     // (But for cards that bridges join in pairs in nodes of 4: two of them alone have a link that a larger node does not reach.)
     const char* jobs[] = {
         R"({"model": "llama-3.1-8b", "zero": "weights"})",

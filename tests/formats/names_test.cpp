@@ -18,7 +18,7 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("law: every model has its id, its repository and its other names for itself") {
+TEST_CASE("law: every model has its id, its repository and its other names for itself" * doctest::test_suite("quality")) {
     std::vector<CatalogModel> all = catalog().models;
     all.insert(all.end(), named_models().list.begin(), named_models().list.end());
     for (const CatalogModel& one : all) {

@@ -4,7 +4,7 @@
 //   mkdir -p build/corpus/estimate
 //   FOURFOLD_FUZZ_TARGET=estimate build/asan/tests/fourfold_fuzz -max_total_time=180 -max_len=4096 build/corpus/estimate
 //       tests/fuzz/corpus/estimate
-// ctest --preset asan --label-regex fuzz runs each target for five seconds.
+// ctest --preset asan --label-regex fuzz runs each target for three seconds.
 #include <algorithm>
 #include <array>
 #include <cstdio>
