@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include <cstdlib>
+
 #if defined(__has_feature)
 #define FOURFOLD_HAS(what) __has_feature(what)
 #else
@@ -13,6 +15,8 @@ const bool kSlowBuild = true;
 #else
 const bool kSlowBuild = false;
 #endif
+
+bool every_job() { return std::getenv("FOURFOLD_EVERY_JOB") != nullptr; }
 
 Json json(std::string_view text) { return Json::parse(text.begin(), text.end(), nullptr, false); }
 

@@ -10,6 +10,8 @@ namespace fourfold::tests {
 // Sanitizers and WebAssembly take many times as long: what runs over thousands of jobs looks at some of them there.
 // Where the core was built, not the test.
 extern const bool kSlowBuild;
+// FOURFOLD_EVERY_JOB=1: a law is asked of all that it is for, not of a share of it.
+bool every_job();
 
 // Not inline: the library's parser and printer are compiled once.
 Json json(std::string_view text);

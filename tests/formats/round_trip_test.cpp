@@ -104,7 +104,7 @@ TEST_CASE("law: round trip: a file makes the plan's memory and time again, but f
     tests::Random random(41);
     for (const Target& target : kTargets) {
         int compared = 0;
-        for (int i = 0; i < (tests::kSlowBuild ? 5 : 300); ++i) {
+        for (int i = 0; i < (tests::kSlowBuild ? 5 : tests::every_job() ? 10'000 : 300); ++i) {
             const auto& models = catalog().models;
             Job job;
             job.model = models[static_cast<std::size_t>(random.from(0, static_cast<std::int64_t>(models.size()) - 1))].model;

@@ -108,7 +108,7 @@ TEST_CASE("law: what is written for a plan is read as that plan, in every field 
     for (const Law& law : laws) {
         INFO(std::string(law.format));
         std::set<std::string> met;
-        for (int i = 0; i < (tests::kSlowBuild ? 40 : 1'500); ++i) {
+        for (int i = 0; i < (tests::kSlowBuild ? 40 : tests::every_job() ? 10'000 : 1'500); ++i) {
             const auto& models = catalog().models;
             Job job;
             job.model = models[static_cast<std::size_t>(random.from(0, static_cast<std::int64_t>(models.size()) - 1))].model;

@@ -2,8 +2,6 @@
 // FOURFOLD_EVERY_JOB=1 asks with all of them. In two halves, which run side by side.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-
 #include "api.h"
 #include "contract.h"
 #include "job/job.h"
@@ -16,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kCounts[] = {1, 2, 4, 8, 16, 32, 48, 64, 72, 128, 256, 448, 486, 512, 1'024, 2'048, 4'096, 8'192, 16'384};
 // Of these jobs, one in so many is asked: no divisor of 19, so that every card and every model meets all numbers of GPUs in turn.
-int one_in() { return tests::kSlowBuild ? 423 : std::getenv("FOURFOLD_EVERY_JOB") != nullptr ? 1 : 7; }
+int one_in() { return tests::kSlowBuild ? 423 : tests::every_job() ? 1 : 7; }
 
 std::optional<Job> read(const Json& request) {
     Problems problems;
