@@ -1,11 +1,11 @@
 import '../shared/stacked.css';
 import './phases.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PhasedRun, Refusal } from '../core/api';
 import { spanIn } from '../format/spans';
 import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
 import { wrongAt } from '../shared/refused';
+import { AskButton, type Asked, AskStatus, useAsked } from '../shared/use-asked';
 import { useLinked } from '../shared/use-linked';
 import { PHASES_PARAMETER } from '../state/view';
 import type { Page } from '../store/page';
@@ -15,7 +15,7 @@ import { COLUMNS, formatPhases, LIKE, MOST_PHASES, type Phased, parsePhases, typ
 import presets from './presets.json';
 import { Outcome } from './result';
 
-type Answer = PhasedRun | Refusal | 'working' | 'failed' | null;
+type Answer = Asked<PhasedRun | Refusal>;
 
 interface RowsProps {
     page: Page;
@@ -155,28 +155,12 @@ export function PhasesView({ page, phaser }: { page: Page; phaser: Phaser }) {
         (text) => parsePhases(text) ?? { rows: [rowOf(page)], keep_degrees: false, ...TROUBLES },
         formatPhases,
     );
-    const [answer, tell] = useState<Answer>(null);
-    const asked = useRef(0);
-    useEffect(() => {
-        asked.current += 1;
-        tell(null);
-    }, [page.job, phased]);
-    useEffect(() => () => phaser.stop(), []);
+    const [answer, ask, stop] = useAsked(
+        () => phaser.phases(askedOf(page.job, phased)),
+        () => phaser.stop(),
+        [page.job, phased],
+    );
     const change = (part: Partial<Phased>, typed?: string): void => set({ ...phased, ...part }, typed);
-    const ask = (): void => {
-        asked.current += 1;
-        const mine = asked.current;
-        tell('working');
-        const done = (result: Answer): void => {
-            if (mine === asked.current) tell(result);
-        };
-        phaser.phases(askedOf(page.job, phased)).then(done, () => done('failed'));
-    };
-    const stop = (): void => {
-        asked.current += 1;
-        phaser.stop();
-        tell(null);
-    };
     return (
         <>
             <p class="acts">
@@ -190,21 +174,11 @@ export function PhasesView({ page, phaser }: { page: Page; phaser: Phaser }) {
             <PhaseRows page={page} answer={answer} rows={phased.rows} set={(rows, typed) => change({ rows }, typed)} />
             <Options answer={answer} phased={phased} change={change} />
             <p class="acts">
-                {answer === 'working' ? (
-                    <button type="button" onClick={stop}>
-                        {say('phases.stop')}
-                    </button>
-                ) : (
-                    <button type="button" class="prime" onClick={ask}>
-                        {say('phases.ask')}
-                    </button>
-                )}
+                <AskButton answer={answer} ask={ask} stop={stop} label={say('phases.ask')} />
             </p>
-            <div role="status">
-                {answer === 'working' && <p class="note">{say('phases.working')}</p>}
-                {answer === 'failed' && <p class="note">{say('phases.failed')}</p>}
+            <AskStatus answer={answer} working={say('phases.working')}>
                 {answer !== null && typeof answer === 'object' && <Outcome answer={answer} rows={phased.rows} catalog={page.catalog} />}
-            </div>
+            </AskStatus>
         </>
     );
 }

@@ -1,10 +1,10 @@
 import '../shared/stacked.css';
 import './pools.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Pooled, Refusal } from '../core/api';
 import { problemAttributes } from '../shared/field-problems';
 import { NumberField } from '../shared/number-field';
 import { wrongAt } from '../shared/refused';
+import { AskButton, type Asked, AskStatus, useAsked } from '../shared/use-asked';
 import { useLinked } from '../shared/use-linked';
 import { POOLS_PARAMETER } from '../state/view';
 import type { Page } from '../store/page';
@@ -13,7 +13,7 @@ import { askedOf, type Mixer } from './ask';
 import { formatPools, MOST_POOLS, type More, parsePools } from './link';
 import { Outcome } from './result';
 
-type Answer = Pooled | Refusal | 'working' | 'failed' | null;
+type Answer = Asked<Pooled | Refusal>;
 
 interface RowProps {
     page: Page;
@@ -75,27 +75,11 @@ export function PoolsView({ page, mixer }: { page: Page; mixer: Mixer }) {
         return said.length > 0 ? said : [another(page)];
     };
     const [pools, change] = useLinked<More[]>(POOLS_PARAMETER, read, formatPools);
-    const [answer, tell] = useState<Answer>(null);
-    const asked = useRef(0);
-    useEffect(() => {
-        asked.current += 1;
-        tell(null);
-    }, [page.job, pools]);
-    useEffect(() => () => mixer.stop(), []);
-    const ask = (): void => {
-        asked.current += 1;
-        const mine = asked.current;
-        tell('working');
-        const done = (result: Answer): void => {
-            if (mine === asked.current) tell(result);
-        };
-        mixer.pools(askedOf(page.job, pools)).then(done, () => done('failed'));
-    };
-    const stop = (): void => {
-        asked.current += 1;
-        mixer.stop();
-        tell(null);
-    };
+    const [answer, ask, stop] = useAsked(
+        () => mixer.pools(askedOf(page.job, pools)),
+        () => mixer.stop(),
+        [page.job, pools],
+    );
     return (
         <>
             <p>{say('pools.beside')}</p>
@@ -119,21 +103,11 @@ export function PoolsView({ page, mixer }: { page: Page; mixer: Mixer }) {
                 <button type="button" disabled={pools.length >= MOST_POOLS} onClick={() => change([...pools, another(page)])}>
                     {say('pools.add')}
                 </button>
-                {answer === 'working' ? (
-                    <button type="button" onClick={stop}>
-                        {say('phases.stop')}
-                    </button>
-                ) : (
-                    <button type="button" class="prime" onClick={ask}>
-                        {say('pools.ask')}
-                    </button>
-                )}
+                <AskButton answer={answer} ask={ask} stop={stop} label={say('pools.ask')} />
             </p>
-            <div role="status">
-                {answer === 'working' && <p class="note">{say('pools.working')}</p>}
-                {answer === 'failed' && <p class="note">{say('phases.failed')}</p>}
+            <AskStatus answer={answer} working={say('pools.working')}>
                 {answer !== null && typeof answer === 'object' && <Outcome answer={answer} catalog={page.catalog} />}
-            </div>
+            </AskStatus>
         </>
     );
 }
