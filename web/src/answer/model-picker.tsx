@@ -110,6 +110,26 @@ const Option = ({ id, name, detail, leads, index, active, point, take }: OptionP
     </li>
 );
 
+interface RowsProps {
+    rows: (Row | string)[];
+    ids: string[];
+    active: number;
+    point(index: number): void;
+    take(id: string): void;
+}
+
+function Rows({ rows, ids, active, point, take }: RowsProps) {
+    return rows.map((row) =>
+        typeof row === 'string' ? (
+            <li key={row} class="none" role="presentation">
+                {row}
+            </li>
+        ) : (
+            <Option key={row.id} {...row} index={ids.indexOf(row.id)} active={active} point={point} take={take} />
+        ),
+    );
+}
+
 // A list with search (the combobox pattern of the ARIA practices): the field shows the model in use, typing narrows the list, and the
 // last entry always leads to the paste dialog. So does the id of a repository that is not here; nothing is sent before a click there.
 export function ModelPicker({ models, value, label, describedBy, invalid, onChoose, onPaste, ask = askAlso }: Props) {
@@ -181,13 +201,6 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
     useEffect(() => {
         if (entered.current && !coming && !vague) take(ids[0]);
     }, [coming]);
-
-    const option = (row: Row) => <Option key={row.id} {...row} index={ids.indexOf(row.id)} active={active} point={setActive} take={take} />;
-    const note = (text: string) => (
-        <li key={text} class="none" role="presentation">
-            {text}
-        </li>
-    );
     return (
         <span class="picker">
             <input
@@ -230,7 +243,7 @@ export function ModelPicker({ models, value, label, describedBy, invalid, onChoo
                 {open && (coming ? say('later.coming') : also.said)}
             </span>
             <ul ref={list} id="model-list" role="listbox" aria-label={say('form.model')} hidden={!open}>
-                {open && rows.map((row) => (typeof row === 'string' ? note(row) : option(row)))}
+                {open && <Rows {...{ rows, ids, active, take }} point={setActive} />}
             </ul>
         </span>
     );
