@@ -94,22 +94,34 @@ function verdictLines({ verdict }) {
     ];
 }
 
-const memoryLines = ({ memory, sources, time }) =>
-    memory
-        ? [
-              `- Peak memory of ${count(sum(Object.values(memory), 'rows'))} measured runs, mean error (largest): ${worstFirst(memory)
-                  .map(([family, one]) => {
-                      const source = sources[one.source ?? family] ?? sources[time[family]?.source];
-                      return `${familyName(family, source)} ${percent(one.mean)} (${percent(one.most)})`;
-                  })
-                  .join('; ')}.`,
-          ]
-        : [];
+function memoryRow([family, one], sources) {
+    const source = sources[one.source];
+    const cells = [linked(familyName(family, source), source?.url), count(one.rows), percent(one.mean), percent(one.most), words[`measured.standing.${one.standing}`]];
+    return `| ${cells.join(' | ')} |`;
+}
+
+function memoryLines({ memory, sources }) {
+    const families = Object.values(memory);
+    const blind = families.filter(({ standing: its }) => its === 'blind');
+    return [
+        `- Peak memory of ${count(sum(families, 'rows'))} measured runs in ${families.length} families: the mean error of the middle family is ` +
+            `${middleFamily(families)}, of the ${blind.length} that are blind ${middleFamily(blind)}.`,
+        '',
+        '<details><summary>Each family, the worst first</summary>',
+        '',
+        '| family | runs | mean error | the largest | standing |',
+        '|---|--:|--:|--:|---|',
+        ...worstFirst(memory).map((one) => memoryRow(one, sources)),
+        '',
+        '</details>',
+        '',
+    ];
+}
 
 const longestLines = ({ longest }) =>
-    Object.values(longest ?? {}).map(
-        (one) =>
-            `- The longest sequence that fits, of ${one.rows} published (offload, tiles, Ulysses): ${percent(one.within, 0)} within 15 %, mean error ${percent(one.mean)}.`,
+    Object.entries(longest ?? {}).map(
+        ([family, one]) =>
+            `- ${familyName(family)}, ${one.rows} published: ${percent(one.within, 0)} of the estimates within 15 %, mean error ${percent(one.mean)}.`,
     );
 
 export const accuracy = (all) => [...timeLines(all), ...verdictLines(all), ...memoryLines(all), ...longestLines(all)].join('\n');

@@ -163,11 +163,8 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
                                       {"fits_ran", e.fits_ran}, {"does_not_fit", e.no}, {"does_not_fit_ran", e.no_ran}};
     table["memory"] = Json::object();
     for (const auto& [name, e] : memory_residuals(rows)) {
-        Json one{{"source", source_of[name]},
-                 {"rows", e.peak.rows},
-                 {"mean", rounded(e.peak.mean())},
-                 {"most", rounded(e.peak.most)},
-                 {"bias", rounded(e.peak.bias())}};
+        Json one{{"source", source_of[name]},      {"standing", standing[name]},   {"rows", e.peak.rows},
+                 {"mean", rounded(e.peak.mean())}, {"most", rounded(e.peak.most)}, {"bias", rounded(e.peak.bias())}};
         if (e.peak_large.rows > 0) one.update(Json{{"large_rows", e.peak_large.rows}, {"large", rounded(e.peak_large.mean())}});
         if (e.between.rows > 0) one.update(Json{{"between_rows", e.between.rows}, {"between", rounded(e.between.mean())}});
         table["memory"][name] = std::move(one);
