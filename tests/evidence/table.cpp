@@ -158,9 +158,12 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
         table["time"][name] = std::move(one);
     }
     table["verdict"] = Json::object();
-    for (const auto& [name, e] : verdict_errors(rows))
-        table["verdict"][name] = Json{{"ran", e.ran},           {"failed", e.failed},   {"area", rounded(e.area)},     {"fits", e.fits},
-                                      {"fits_ran", e.fits_ran}, {"does_not_fit", e.no}, {"does_not_fit_ran", e.no_ran}};
+    for (const auto& [name, e] : verdict_errors(rows)) {
+        Json one{{"ran", e.ran},           {"failed", e.failed},   {"area", rounded(e.area)},     {"fits", e.fits},
+                 {"fits_ran", e.fits_ran}, {"does_not_fit", e.no}, {"does_not_fit_ran", e.no_ran}};
+        if (const auto its = standing.find(name); its != standing.end()) one["standing"] = its->second;  // of a family; else of its source
+        table["verdict"][name] = std::move(one);
+    }
     table["memory"] = Json::object();
     for (const auto& [name, e] : memory_residuals(rows)) {
         Json one{{"source", source_of[name]},      {"standing", standing[name]},   {"rows", e.peak.rows},

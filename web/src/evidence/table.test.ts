@@ -39,10 +39,10 @@ test('a family without a source of its name has that of its step times', () => {
 
 test('the part on memory is shown as soon as the file has one', () => {
     expect(memoryRows(small)).toEqual([]);
-    const memory = { good: { rows: 5, mean: 0.01, most: 0.1 }, other: { rows: 2, mean: 0.2, most: 0.3 } };
-    expect(memoryRows({ ...small, memory }).map(({ id, from }) => [id, from?.source])).toEqual([
-        ['other', undefined],
-        ['good', 'Good'],
+    const memory = { good: { standing: 'blind' as const, rows: 5, mean: 0.01, most: 0.1 }, other: { rows: 2, mean: 0.2, most: 0.3 } };
+    expect(memoryRows({ ...small, memory }).map(({ id, from }) => [id, from?.source, from?.standing])).toEqual([
+        ['other', undefined, undefined],
+        ['good', 'Good', 'blind'],
     ]);
 });
 

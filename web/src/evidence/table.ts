@@ -25,6 +25,7 @@ interface TimeErrors {
     rule_regret?: number;
 }
 interface FitErrors {
+    standing?: Standing; // as above
     ran: number;
     failed: number;
     area: number;
@@ -35,6 +36,7 @@ interface FitErrors {
 }
 interface MemoryErrors {
     source?: string;
+    standing?: Standing;
     rows: number;
     mean: number;
     most: number;
@@ -114,7 +116,7 @@ export const fitRows = (all: EvidenceTable): FitRow[] =>
         .sort(([, a], [, b]) => wrongs(b) - wrongs(a) || b.failed - a.failed || b.ran - a.ran)
         .map(([id, one]) => ({
             id,
-            from: sourceOf(all, id),
+            from: standingAs(sourceOf(all, id), one.standing),
             part: !(id in all.sources),
             ran: one.ran,
             failed: one.failed,
@@ -125,7 +127,13 @@ export const fitRows = (all: EvidenceTable): FitRow[] =>
 
 export const memoryRows = (all: EvidenceTable): MemoryRow[] =>
     Object.entries(all.memory ?? {})
-        .map(([id, one]) => ({ id, from: sourceOf(all, one.source ?? id), rows: one.rows, mean: one.mean, most: one.most }))
+        .map(([id, { source, standing, rows, mean, most }]) => ({
+            id,
+            from: standingAs(sourceOf(all, source ?? id), standing),
+            rows,
+            mean,
+            most,
+        }))
         .sort((a, b) => b.mean - a.mean);
 
 export interface Summary {
