@@ -180,7 +180,7 @@ TEST_CASE("what must be there: GPUs") {
           Row{"h200-sxm-141gb", 141, 8},   Row{"b200-sxm-180gb", 180, 8}, Row{"gb200-186gb", 186, 72},  Row{"h800-sxm-80gb", 80, 8},
           Row{"h20-sxm-96gb", 96, 8},      Row{"mi300x-192gb", 192, 8},   Row{"mi325x-256gb", 256, 8},  Row{"mi355x-288gb", 288, 8},
           Row{"gh200-96gb", 96, 4},        Row{"b300-sxm-268gb", 268, 8}, Row{"gb300-278gb", 278, 72},  Row{"l40s-48gb", 45, 8},
-          Row{"rtx-6000-ada-48gb", 48, 8}, Row{"rtx-4090-24gb", 24, 8},   Row{"rtx-5090-32gb", 32, 8}}) {
+          Row{"rtx-6000-ada-48gb", 48, 8}, Row{"rtx-4090-24gb", 24, 8},   Row{"rtx-5090-32gb", 32, 8},  Row{"a800-sxm-80gb", 80, 8}}) {
         CAPTURE(std::string(row.id));
         const Gpu* gpu = catalog().gpu(row.id);
         CHECK(gpu != nullptr);
@@ -239,6 +239,15 @@ TEST_CASE("H800 and H20: what sets them apart from H100") {
     CHECK(h20.bf16_flop_per_s == 148e12);
     CHECK(h20.fp8_flop_per_s == 296e12);
     CHECK(catalog().cluster("deepseek-h800")->nic_byte_per_s == 50e9);
+}
+
+TEST_CASE("A800: A100 with two thirds of its links") {
+    const Gpu &a100 = *catalog().gpu("a100-sxm-80gb"), &a800 = *catalog().gpu("a800-sxm-80gb");
+    CHECK(a800.architecture == Architecture::ampere);  // and so the shares fitted to A100
+    CHECK(a800.bf16_flop_per_s == a100.bf16_flop_per_s);
+    CHECK(a800.hbm_byte_per_s == a100.hbm_byte_per_s);
+    CHECK(a800.streaming_multiprocessors == a100.streaming_multiprocessors);
+    CHECK(a800.link_byte_per_s == a100.link_byte_per_s * 2 / 3);
 }
 
 TEST_CASE("MI300X: a mesh, in which two cards share one of seven links; no run supports its times") {
