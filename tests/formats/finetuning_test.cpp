@@ -158,6 +158,16 @@ TEST_CASE("the name of a DeepSpeed file says the stage, and whether and what wai
     CHECK(notes("mine.json").find("import_plan.note.file\"") != std::string::npos);
 }
 
+TEST_CASE("Axolotl: the context's group has a section") {
+    const Json job = first_of(
+        "base_model = \"NousResearch/Meta-Llama-3.1-8B\"\ncontext_parallel.size = 8\ncontext_parallel.backend = \"ulysses\"\n"
+        "context_parallel.load_balance = \"auto\"\ndp_shard_size = 2\nfsdp_version = 2\nfsdp_config.reshard_after_forward = true\n"
+        "sequence_len = 32768\nmicro_batch_size = 1\ngradient_accumulation_steps = 1\nbf16 = true\n");
+    CHECK(some(job, {"gpus", "context_parallel", "context_parallel_kind", "global_batch"}) ==
+          R"(gpus=16 context_parallel=8 context_parallel_kind="all_to_all" global_batch=2)");
+    for (const Json& key : job["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
+}
+
 TEST_CASE("Axolotl: a batch is a copy's, FSDP in a list, matrices by an expression, what is refused") {
     const std::string plain =
         "base_model = \"meta-llama/Llama-2-7b-hf\"\nsequence_len = 2048\nmicro_batch_size = 4\nlearning_rate = 0.0001\n";

@@ -102,6 +102,16 @@ TEST_CASE("InternEvo: degrees, batches and sizes of each part") {
     CHECK(some(experts, {"recompute", "recompute_layers", "expert_parallel"}) ==
           R"(recompute="block" recompute_layers=8 expert_parallel=8)");
     CHECK(experts["job"]["model"]["num_experts_per_tok"] == 2);
+    CHECK(experts["job"]["model"]["head_dim"] == 128);
+    const Json wide = read_script_of(
+        "model_type = 'QWEN3MOE'\nHEAD_DIM = 128\ndata = dict(seq_len=4096, micro_num=4, micro_bsz=2)\n"
+        "model = dict(checkpoint=1, num_attention_heads=32, num_kv_attention_heads=4, vocab_size=151936, hidden_size=2048, "
+        "head_dim=HEAD_DIM, num_layers=48, mlp_ratio=768 / 2048, dtype='torch.bfloat16', num_experts=128, num_shared_experts=0, top_k=8, "
+        "use_sliding_window=False)\n"
+        "parallel = dict(zero1=dict(size=-1), tensor=dict(size=1, mode='mtp'), pipeline=dict(size=1), expert=dict(size=8))\n")["jobs"][0];
+    CHECK(wide["job"]["model"]["head_dim"] == 128);
+    CHECK(wide["job"]["model"]["qk_layernorm"] == true);
+    for (const Json& key : wide["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
 }
 
 TEST_CASE("Colossal-AI: its programs' arguments, short and long") {
@@ -118,6 +128,7 @@ TEST_CASE("Colossal-AI: its programs' arguments, short and long") {
           R"(recompute="full" attention="flash" precision="bf16" gradients_in_fp32=false)");
     for (const Json& key : job["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
     CHECK(fate(job, "-l") == "used 1");
+    CHECK(some(job, {"gpus", "gpus_per_node"}) == "gpus=? gpus_per_node=8");  // the file of hosts says how many there are
     const Json gemini = first_of_script("colossalai run --nproc_per_node 8 benchmark.py -p gemini -c 7b -b 4 --offload_optim_frac 0.5\n");
     CHECK(some(gemini, {"gpus", "zero", "micro_batch", "global_batch", "optimizer_offload", "recompute"}) ==
           R"(gpus=8 zero="weights" micro_batch=4 global_batch=32 optimizer_offload=0.5 recompute="none")");

@@ -85,6 +85,30 @@ TEST_CASE("verl: fine-tuning, without any note") {
     CHECK(job["notes"].empty());
 }
 
+TEST_CASE("verl: fine-tuning by other engines than its own FSDP") {
+    const std::string start =
+        "torchrun --standalone --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer data.train_batch_size=64 data.max_length=2048 "
+        "data.micro_batch_size_per_gpu=2 data.messages_key=messages model=hf_model model.path=Qwen/Qwen3-30B-A3B "
+        "trainer.default_local_dir=o ";
+    const Json own = first_of_script(start +
+                                     "engine=automodel optim=automodel engine.ep_size=8 engine.backend_config.dispatcher=deepep "
+                                     "engine.activation_checkpointing=True optim.lr=1e-5\n");
+    CHECK(some(own, {"gpus", "expert_parallel", "zero", "recompute", "expert_dispatch", "moments", "global_batch"}) ==
+          R"(gpus=8 expert_parallel=8 zero="gradients" recompute="full" expert_dispatch="deepep" moments=? global_batch=64)");
+    const Json kept = first_of_script(start +
+                                      "engine=automodel optim=automodel engine.tp_size=2 engine.model_dtype=bf16 optim.optimizer=FusedAdam "
+                                      "optim.optimizer_impl=transformer_engine.pytorch.optimizers.fused_adam optim.master_weights=true\n");
+    CHECK(some(kept, {"tensor_parallel", "zero", "recompute", "moments", "master_weights"}) ==
+          R"(tensor_parallel=2 zero="weights" recompute="none" moments="fp32" master_weights="on")");
+    const Json titan = first_of_script(start + "engine=torchtitan engine.tensor_parallel_size=2 engine.expert_parallel_size=4\n");
+    CHECK(some(titan, {"tensor_parallel", "expert_parallel", "recompute"}) ==
+          R"(tensor_parallel=2 expert_parallel=4 recompute="operations")");
+    const Json omni = first_of_script(start + "engine=veomni engine.ulysses_parallel_size=4 engine.expert_parallel_size=8\n");
+    CHECK(some(omni, {"context_parallel", "expert_parallel", "recompute"}) == R"(context_parallel=4 expert_parallel=8 recompute="full")");
+    for (const Json& job : {own, kept})
+        for (const Json& key : job["keys"]) CHECK_MESSAGE(key["fate"] != "unknown", key.dump());
+}
+
 TEST_CASE("TRL: so many answers to a prompt are GRPO, whatever the program is called") {
     const Json job = first_of_script(
         "accelerate launch main.py train --model_name_or_path Qwen/Qwen3-8B --max_prompt_length 2048 --max_completion_length 4096 "

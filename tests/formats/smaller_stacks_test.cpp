@@ -45,6 +45,45 @@ TEST_CASE("NeMo Automodel: FSDP2, a pipeline's own micro-batch, an adapter") {
     CHECK(some(lora, {"trained", "lora_rank"}) == R"(trained="lora" lora_rank=16)");
 }
 
+TEST_CASE("NeMo Automodel: what stays gathered, and in which types it is kept") {
+    const std::string text =
+        "step_scheduler.global_batch_size = 128\nstep_scheduler.local_batch_size = 1\ndataset.seq_len = 4096\n"
+        "model.pretrained_model_name_or_path = \"meta-llama/Llama-3.1-8B\"\ndistributed.strategy = \"fsdp2\"\n"
+        "distributed.dp_size = 8\ndistributed.tp_size = 1\ndistributed.cp_size = 1\n";
+    const auto read = [&](const std::string& more, std::initializer_list<const char*> fields) {
+        return some(first_of(text + more), fields);
+    };
+    const std::string adam = "optimizer._target_ = \"transformer_engine.pytorch.optimizers.FusedAdam\"\n";
+    CHECK(read(adam, {"moments", "master_weights", "gradients_in_fp32"}) ==
+          R"(moments="fp32" master_weights="off" gradients_in_fp32=false)");
+    CHECK(read(adam + "optimizer.master_weights = true\noptimizer.exp_avg_dtype = \"torch.bfloat16\"\n", {"moments", "master_weights"}) ==
+          R"(moments="16-bit" master_weights="on")");
+    CHECK(read("model.torch_dtype = \"float32\"\ndistributed.mp_policy.reduce_dtype = \"bfloat16\"\n", {"moments", "gradients_in_fp32"}) ==
+          "moments=? gradients_in_fp32=false");
+    CHECK(read("distributed.reshard_after_forward = false\n", {"zero"}) == R"(zero="gradients")");
+    CHECK(read("distributed.pp_size = 2\n", {"zero", "micro_batch", "virtual_stages"}) ==
+          R"(zero="gradients" micro_batch=1 virtual_stages=1)");
+    CHECK(read("distributed.pp_size = 2\ndistributed.pipeline.pp_schedule = \"interleaved1f1b\"\n", {"virtual_stages"}) ==
+          "virtual_stages=2");
+    // 32 layers by 6 are 6 stages, and of 4 GPUs one chunk each or two
+    const std::string loops =
+        "distributed.pp_size = 4\ndistributed.pipeline.pp_schedule = \"interleaved1f1b\"\ndistributed.pipeline.layers_per_stage = 3\n"
+        "distributed.pipeline.round_virtual_stages_to_pp_multiple = ";
+    CHECK(read(loops + "\"down\"\n", {"virtual_stages"}) == "virtual_stages=2");
+    CHECK(read(loops + "\"up\"\n", {"virtual_stages"}) == "virtual_stages=3");
+    CHECK(read("distributed.activation_checkpointing = \"selective\"\n", {"recompute"}) == R"(recompute="operations")");
+    CHECK(read("distributed.activation_checkpointing = \"full\"\n", {"recompute"}) == R"(recompute="full")");
+    CHECK(read("distributed.strategy = \"megatron_fsdp\"\ndistributed.zero_dp_strategy = 1\n", {"zero"}) == R"(zero="optimizer")");
+    CHECK(read("distributed.enable_async_tensor_parallel = true\ndistributed.tp_size = 2\n", {"tensor_overlap", "sequence_parallel"}) ==
+          "tensor_overlap=true sequence_parallel=true");
+    std::string experts = text;
+    experts.replace(experts.find("meta-llama/Llama-3.1-8B"), 23, "Qwen/Qwen3-30B-A3B");
+    const Json shared = first_of(experts + "distributed.ep_size = 8\nmodel.backend.dispatcher = \"deepep\"\n");
+    CHECK(some(shared, {"zero", "expert_parallel", "expert_dispatch"}) == R"(zero="gradients" expert_parallel=8 expert_dispatch="deepep")");
+    CHECK(some(first_of(experts + "distributed.ep_size = 8\ndistributed.moe.reshard_after_forward = true\n"), {"zero"}) ==
+          R"(zero="weights")");
+}
+
 TEST_CASE("lm-engine: layers one by one that are alike, ZeRO-3 unless it is told") {
     std::string text =
         "model_args.model_class = \"AutoModelForCausalLM\"\nmodel_args.pretrained_config.vocab_size = 1000\n"
@@ -67,6 +106,25 @@ TEST_CASE("lm-engine: layers one by one that are alike, ZeRO-3 unless it is told
     CHECK(job["job"]["model"]["learned_positions"] == true);
     CHECK(job["job"]["model"]["intermediate_size"] == 768);
     CHECK(some(first_of(text + "distributed_args.stage = 1\n"), {"zero"}) == R"(zero="optimizer")");
+    // GPUs of a context's group are among the copies: 2 x 16 GPUs, of which 4 share a sequence.
+    std::string long_text = text;
+    long_text.erase(long_text.find("training_parameters.gradient"), 52);
+    const Json spread =
+        first_of(long_text +
+                 "training_parameters.global_batch_size = 64\ndistributed_args.zero_topology.data_parallel_replication_world_size = 2\n"
+                 "distributed_args.zero_topology.data_parallel_sharding_world_size = 16\ndistributed_args.context_parallel_world_size = 4\n"
+                 "distributed_args.communication_dtype = \"fp32\"\n"
+                 "model_args.pretrained_config.sequence_mixer_blocks.0.sliding_window = 128\n"
+                 "model_args.pretrained_config.sequence_mixer_blocks.0.head_dim = 32\n"
+                 "model_args.pretrained_config.sequence_mixer_blocks.1.head_dim = 32\n");
+    CHECK(some(spread, {"gpus", "context_parallel", "global_batch", "micro_batch", "shard_replicas", "gradients_in_fp32"}) ==
+          "gpus=32 context_parallel=4 global_batch=64 micro_batch=4 shard_replicas=2 gradients_in_fp32=true");
+    CHECK(spread["job"]["model"]["head_dim"] == 32);
+    CHECK(ids(spread["notes"]) == "import_plan.note.not_counted");
+    CHECK(some(job, {"gradients_in_fp32"}) == "gradients_in_fp32=false");
+    CHECK(some(first_of(text + "distributed_args.zero_topology.data_parallel_replication_world_size = 8\n"
+                               "distributed_args.zero_topology.data_parallel_sharding_world_size = 1\n"),
+               {"gpus", "zero", "shard_replicas"}) == R"(gpus=8 zero="none" shard_replicas=?)");
     // Layers of two kinds are no model that is counted here.
     const Json mixed = first_of(text + "model_args.pretrained_config.sequence_mixer_blocks.1.sequence_mixer_type = \"mamba2\"\n");
     CHECK(mixed["asked"].dump().find("model") != std::string::npos);
@@ -94,4 +152,20 @@ TEST_CASE("SageMaker HyperPod: its own names of FSDP, and OpenRLHF's below secti
     CHECK(some(tuned, {"gpus", "micro_batch", "global_batch", "sequence_length", "zero", "lora_rank", "recompute"}) ==
           R"(gpus=16 micro_batch=1 global_batch=32 sequence_length=4096 zero="weights" lora_rank=16 recompute="full")");
     CHECK(tuned["refused"].empty());
+}
+
+TEST_CASE("lm-engine: what its blocks do not say") {
+    std::string text =
+        "model_args.pretrained_config.vocab_size = 1000\nmodel_args.pretrained_config.max_position_embeddings = 512\n"
+        "model_args.pretrained_config.hidden_size = 768\nmodel_args.pretrained_config.num_layers = 1\n"
+        "tuning_args.tuning_method = \"pretraining\"\ntraining_parameters.micro_batch_size = 4\nmixed_precision_args.dtype = \"bf16\"\n"
+        "datasets.0.class_args.sequence_length = 512\n"
+        "model_args.pretrained_config.sequence_mixer_blocks.0.sequence_mixer_type = \"softmax_attention\"\n"
+        "model_args.pretrained_config.mlp_blocks.0.mlp_type = \"MLP\"\n";
+    const Json model = first_of(text, {{"gpus", "8"}})["job"]["model"];
+    CHECK(model["num_attention_heads"] == 12);
+    CHECK(model["num_key_value_heads"] == 1);
+    CHECK(model["intermediate_size"] == 3'072);
+    CHECK(model["gated_mlp"] == false);
+    CHECK(!model.contains("attention_bias"));
 }

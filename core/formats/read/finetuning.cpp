@@ -120,6 +120,12 @@ static void read_plugins(Import& in) {
 void read_axolotl(Import& in) {
     in.mark_all(kQuietOfAxolotl, Fate::no_number);
     read_plugins(in);
+    for (Entry& entry : in.entries)  // its section of 0.20 (utils/schemas/config.py)
+        if (entry.key == "context_parallel.size")
+            entry.key = "context_parallel_size";
+        else if (entry.key == "context_parallel.backend" && entry.value == "ulysses")
+            in.text(entry.key, "context_parallel_kind"), in.job["context_parallel_kind"] = "all_to_all";
+    in.mark_all({"context_parallel.*"}, Fate::no_number);
     for (Entry& entry : in.entries)  // both spellings are taken
         if (entry.key.starts_with("fsdp_config.fsdp_") && entry.key != "fsdp_config.fsdp_version") entry.key.erase(12, 5);
     take_named_model(in, "base_model");

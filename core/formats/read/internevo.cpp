@@ -53,6 +53,12 @@ static void read_evo_model(Import& in) {
                    {"vocab_size", size("vocab_size")},
                    {"max_position_embeddings", in.job.value("sequence_length", 2'048)},
                    {"attention_bias", type == "INTERNLM" && !in.on("model.no_bias", "model")}};
+    if (const auto head = in.whole("model.head_dim", "model"); head && *head > 0) config["head_dim"] = *head;
+    if (type.starts_with("QWEN3")) config["use_qk_norm"] = true;
+    if (const std::int64_t shared = size("num_shared_experts"); shared > 0)
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "num_shared_experts"));
+    if (in.on("model.use_sliding_window", "model"))
+        in.notes.push_back(Text("import_plan.note.not_counted").with("key", "use_sliding_window"));
     if (experts > 1) {
         config["num_local_experts"] = experts;
         config["num_experts_per_tok"] = in.whole({"moe.top_k", "model.top_k"}, "model").value_or(1);
@@ -184,6 +190,7 @@ void read_internevo(Import& in) {
                  "*_PATH",
                  "SEQ_LEN",
                  "HIDDEN_SIZE",
+                 "HEAD_DIM",
                  "NUM_*",
                  "MLP_RATIO",
                  "VOCAB_SIZE",

@@ -1,5 +1,5 @@
-// lm-engine (lm_engine/arguments.py, 2025) and SageMaker HyperPod's recipes for its own stack
-// (sagemaker-hyperpod-training-adapter-for-nemo, conf): FSDP by their own names.
+// lm-engine (open-lm-engine/lm-engine, arguments/, parallel/manager.py and hf_models/config/ of 2025 and 2026) and SageMaker HyperPod's
+// recipes for its own stack (sagemaker-hyperpod-training-adapter-for-nemo, conf): FSDP by their own names.
 #include <algorithm>
 
 #include "base/text.h"
@@ -15,8 +15,9 @@ namespace fourfold {
 
 // ---- lm-engine
 int lm_engine_likeness(const std::vector<Entry>& entries) {
-    const int own = count_like(entries, {"training_parameters.micro_batch_size", "model_args.model_class", "tuning_args.tuning_method",
-                                         "distributed_args.*", "mixed_precision_args.dtype"});
+    const int own = count_like(
+        entries, {"training_parameters.micro_batch_size", "model_args.model_class", "tuning_args.tuning_method", "distributed_args.*",
+                  "mixed_precision_args.dtype", "model_args.pretrained_config.num_layers", "training_parameters.global_batch_size"});
     return own >= 3 ? own : 0;
 }
 
@@ -33,17 +34,30 @@ static Json alike(Import& in, std::string_view list, std::string_view name, cons
     return found.is_null() ? usual : found;
 }
 
+// Attention inside a window, with a gate, or by another rule than softmax(q k) v in full: counted as attention in full.
+static void note_other_attention(Import& in, std::string_view mixer) {
+    for (const char* name : {"sliding_window", "attention_gate", "exclusive_self_attention"})
+        for (std::size_t i = 0; i < in.entries.size(); ++i) {
+            const Entry& one = in.entries[i];
+            const bool idle = one.value.is_null() || one.value == false;
+            if (idle || !one.key.starts_with(mixer) || !one.key.ends_with(joined({".", name}))) continue;
+            in.notes.push_back(Text("import_plan.note.not_counted").with("key", name));
+            break;
+        }
+}
+
 static void read_lm_engine_model(Import& in) {
     const std::string config = "model_args.pretrained_config.", mixer = config + "sequence_mixer_blocks", mlp = config + "mlp_blocks";
     if (in.has("model_args.model_name") && take_named_model(in, "model_args.model_name")) return;
     const auto size = [&](const char* name) { return in.whole(config + name, "model").value_or(0); };
-    const Json kind = alike(in, mixer, "sequence_mixer_type", "softmax_attention"),
-               heads = alike(in, mixer, "num_attention_heads", nullptr), groups = alike(in, mixer, "num_key_value_heads", heads),
-               width = alike(in, mlp, "intermediate_size", nullptr), block = alike(in, mlp, "mlp_type", "MLP"),
-               gate = alike(in, mlp, "activation_function", "gelu_pytorch_tanh"), bias = alike(in, mixer, "add_bias", true),
-               other_bias = alike(in, mlp, "add_bias", true);
+    // what is not said: sequence_mixer.py, mlp.py
+    const Json kind = alike(in, mixer, "sequence_mixer_type", "softmax_attention"), heads = alike(in, mixer, "num_attention_heads", 12),
+               groups = alike(in, mixer, "num_key_value_heads", 1), width = alike(in, mlp, "intermediate_size", 4 * size("hidden_size")),
+               head = alike(in, mixer, "head_dim", nullptr), block = alike(in, mlp, "mlp_type", "MLP"),
+               gate = alike(in, mlp, "activation_function", "gelu_pytorch_tanh"), bias = alike(in, mixer, "add_bias", false),
+               other_bias = alike(in, mlp, "add_bias", false), normed = alike(in, mixer, "use_qk_norm", false);
     const bool known = kind == "softmax_attention" && heads.is_number() && groups.is_number() && width.is_number() && gate.is_string() &&
-                       (block == "MLP" || block == "MoE") && bias.is_boolean() && other_bias.is_boolean();
+                       (block == "MLP" || block == "MoE") && bias.is_boolean() && other_bias.is_boolean() && normed.is_boolean();
     if (!known) return;
     const std::string activation = gate.get<std::string>();
     Json sizes = {
@@ -57,9 +71,12 @@ static void read_lm_engine_model(Import& in) {
         {"intermediate_size", width},
         {"gated_mlp", activation.ends_with("glu")},
         {"attention_bias", bias},
+        {"use_qk_norm", normed},
         {"tie_word_embeddings", in.last(config + "tie_word_embeddings") == nullptr || in.on(config + "tie_word_embeddings", "model")},
         {"learned_positions", in.text(config + "position_embedding_type", "model").value_or("learned_absolute") == "learned_absolute"},
         {"layer_norm", in.text(config + "normalization_function", "model").value_or("layernorm") == "layernorm"}};
+    if (head.is_number()) sizes["head_dim"] = head;
+    note_other_attention(in, mixer);
     if (block == "MLP") sizes["mlp_bias"] = other_bias;
     if (block == "MoE") {
         sizes["num_local_experts"] = alike(in, mlp, "num_experts", 8);
@@ -83,11 +100,14 @@ static constexpr std::string_view kQuietOfLmEngine[] = {"datasets*",
                                                         "distributed_args.timeout*",
                                                         "distributed_args.fsdp_algorithm",
                                                         "distributed_args.torch_compile",
+                                                        "distributed_args.context_parallel_load*",
+                                                        "distributed_args.sync_every_gradient*",
                                                         "kernel_args*"};
 
 void read_lm_engine(Import& in) {
     constexpr KeyRow kRows[] = {{"distributed_args.tensor_parallel_world_size", "tensor_parallel"},
                                 {"distributed_args.pipeline_parallel_world_size", "pipeline_parallel"},
+                                {"distributed_args.context_parallel_world_size", "context_parallel"},
                                 {"distributed_args.zero_topology.data_parallel_replication_world_size", "shard_replicas"}};
     read_rows(in, kRows);
     for (std::size_t i = 0; i < in.entries.size(); ++i)
@@ -97,11 +117,25 @@ void read_lm_engine(Import& in) {
         }
     read_lm_engine_model(in);
     fill_pytorch(in);
+    // replicas times shards hold the context's groups (parallel/manager.py)
+    if (!in.hangs("tensor_parallel") && !in.hangs("pipeline_parallel"))
+        multiply_degrees(in,
+                         {"distributed_args.zero_topology.data_parallel_replication_world_size",
+                          "distributed_args.zero_topology.data_parallel_sharding_world_size"},
+                         in.job.value("tensor_parallel", std::int64_t{1}) * in.job.value("pipeline_parallel", std::int64_t{1}));
     in.ask("gpus");
-    read_copies_batch(in, {"training_parameters.micro_batch_size", "training_parameters.gradient_accumulation_steps", ""});
+    read_copies_batch(in, {"training_parameters.micro_batch_size", "training_parameters.gradient_accumulation_steps",
+                           "training_parameters.global_batch_size"});
     const std::int64_t stage = in.whole("distributed_args.stage", "zero").value_or(3);
     constexpr const char* kZeroNames[] = {"none", "optimizer", "gradients", "weights"};
-    if (stage >= 0 && stage <= 3) in.job["zero"] = kZeroNames[stage];
+    const auto shards = in.whole("distributed_args.zero_topology.data_parallel_sharding_world_size", "zero");
+    if (shards == 1)
+        in.job["zero"] = "none", in.job.erase("shard_replicas");
+    else if (stage >= 0 && stage <= 3)
+        in.job["zero"] = kZeroNames[stage];
+    // gradients are sent in the type of the passes, unless another is named (distributed/__init__.py)
+    const std::string sent = number_type_of(in.text("distributed_args.communication_dtype", "gradients_in_fp32").value_or(""));
+    in.job["gradients_in_fp32"] = sent == "fp32" || sent == "float32";
     const auto again = in.text("distributed_args.gradient_checkpointing_method", "recompute");
     in.job["recompute"] = again ? "full" : "none";
     for (const char* name : {"checkpoint_every", "block_frequency"}) {

@@ -1,12 +1,13 @@
-// verl 0.7: trainer/config/ppo_trainer.yaml with actor/, engine/, model/ and rollout/ beside it, sft_trainer.yaml. Of a run with rewards it
-// is the actor's update: its model, FSDP or Megatron Core, its batch. What "param_offload" and "optimizer_offload" take away is back on the
-// GPU while the actor learns (workers/engine/fsdp and megatron, to()); "offload_policy" is FSDP2's own.
+// verl 0.7 and 0.9: trainer/config/ppo_trainer.yaml with actor/, engine/, model/ and rollout/ beside it, sft_trainer.yaml. Of a run with
+// rewards it is the actor's update: its model, FSDP or Megatron Core, its batch. What "param_offload" and "optimizer_offload" take away is
+// back on the GPU while the actor learns (workers/engine/fsdp and megatron, to()); "offload_policy" is FSDP2's own.
 #include <algorithm>
 
 #include "base/text.h"
 #include "formats/megatron/read.h"
 #include "formats/named_model.h"
 #include "formats/read/jobs.h"
+#include "formats/read/stacks.h"
 #include "formats/read/trainers.h"
 #include "formats/readers.h"
 #include "plan/plan.h"
@@ -103,13 +104,62 @@ void read_verl_fsdp(Import& in) {
         in.job["gradients_in_fp32"] = false;
     }
     const bool keeps = in.has("model.enable_gradient_checkpointing") && !in.on("model.enable_gradient_checkpointing", "recompute");
-    if (!in.hangs("recompute")) in.job["recompute"] = keeps ? "none" : "full";
+    if (!in.hangs("recompute") && !in.job.contains("recompute")) in.job["recompute"] = keeps ? "none" : "full";
     if (in.on("model.enable_activation_offload", "activation_offload")) in.job["activation_offload"] = 1.0;
     if (in.on("model.use_liger", "activation_fusion")) in.job["activation_fusion"] = "on";
     if (in.on("model.use_fused_kernels", "loss")) in.job["loss"] = "tiled";
     in.job["attention"] = "flash";
     if (in.whole("model.lora_rank", "trained").value_or(0) > 0)
         read_adapters(in, {"model.lora_rank", "model.target_modules", "", "", lora_all, 8, true});
+}
+
+// Which program makes the step: "engine=automodel" of a command, or the strategy that its file names.
+std::string engine_of(Import& in) {
+    for (const char* key : {"engine", "model_engine", "actor_rollout_ref.actor.strategy", "engine.strategy"})
+        if (const auto way = in.text(key, "framework")) return *way;
+    return "";
+}
+
+// NeMo Automodel (AutomodelEngineConfig, workers/engine/automodel/utils.py): its own words, below "engine." and "optim.".
+void read_verl_automodel(Import& in) {
+    constexpr std::pair<std::string_view, std::string_view> kEngineWords[] = {
+        {"fsdp.distributed_strategy", "distributed.strategy"},
+        {"fsdp.model_dtype", "model.torch_dtype"},
+        {"fsdp.mp_reduce_dtype", "distributed.mp_policy.reduce_dtype"},
+        {"fsdp.enable_fp8", "fp8.enabled"},
+        {"fsdp.backend_config.dispatcher", "model.backend.dispatcher"}};
+    const std::string rule = in.text("optim.optimizer", "moments").value_or("AdamW"),
+                      from = in.text("optim.optimizer_impl", "moments").value_or("torch.optim");
+    for (Entry& entry : in.entries) {
+        const auto* const named =
+            std::find_if(std::begin(kEngineWords), std::end(kEngineWords), [&](const auto& row) { return row.first == entry.key; });
+        if (named != std::end(kEngineWords))
+            entry.key = named->second;
+        else if (entry.key.starts_with("fsdp."))
+            entry.key.replace(0, 4, "distributed");
+        else if (entry.key.starts_with("optim."))
+            entry.key.replace(0, 5, "optimizer");
+    }
+    in.entries.push_back({"optimizer._target_", "", joined({from, ".", rule})});
+    if (in.last("model.torch_dtype") == nullptr) in.entries.push_back({"model.torch_dtype", "", "fp32"});
+    read_automodel_degrees(in);
+    fill_pytorch(in);
+    read_automodel_types(in);
+    read_automodel_shards(in);
+    in.job["attention"] = "flash";
+    in.mark_all({"distributed.*", "optimizer.*", "model.*"}, Fate::no_number);
+}
+
+// torchtitan and VeOmni make steps of FSDP2 too, by names of their own (engine/torchtitan.yaml, engine/veomni.yaml).
+void read_verl_others(Import& in, std::string_view engine) {
+    constexpr KeyRow kRows[] = {
+        {"fsdp.tensor_parallel_size", "tensor_parallel"},   {"fsdp.pipeline_parallel_size", "pipeline_parallel"},
+        {"fsdp.context_parallel_size", "context_parallel"}, {"fsdp.ulysses_parallel_size", "context_parallel"},
+        {"fsdp.expert_parallel_size", "expert_parallel"},   {"fsdp.data_parallel_replicate_size", "shard_replicas"}};
+    read_rows(in, kRows);
+    if (engine != "torchtitan") return;
+    const std::string again = in.text("fsdp.activation_checkpoint", "recompute").value_or("selective");
+    in.job["recompute"] = again == "selective" ? "operations" : again;
 }
 
 void read_verl_megatron(Import& in) {
@@ -152,6 +202,7 @@ int verl_likeness(const std::vector<Entry>& entries) {
 
 void read_verl(Import& in) {
     const bool rewards = count_like(in.entries, {"actor_rollout_ref.*"}) > 0, megatron = uses_megatron(in);
+    const std::string engine = engine_of(in);
     const bool packs = in.on("actor_rollout_ref.actor.use_dynamic_bsz", "micro_batch") || in.on("data.use_dynamic_bsz", "micro_batch");
     unwrap(in, megatron);
     take_named_model(in, in.has("model.path") ? "model.path" : "model.partial_pretrain");
@@ -171,7 +222,12 @@ void read_verl(Import& in) {
         read_verl_batch(in, packs);
         read_verl_megatron(in);
     } else {
-        read_verl_fsdp(in);
+        if (engine == "automodel") {
+            read_verl_automodel(in);
+        } else {
+            read_verl_others(in, engine);
+            read_verl_fsdp(in);
+        }
         read_verl_batch(in, packs);
         read_copies_batch(in, {"micro_batch_size", "", "global_batch_size"});
     }
@@ -211,6 +267,11 @@ void read_verl(Import& in) {
                  "override_*",
                  "seed",
                  "engine",
+                 "model",
+                 "optim",
+                 "checkpoint.*",
+                 "model.mtp.*",
+                 "dtype",
                  "working_dir",
                  "runtime_env*",
                  "address",

@@ -220,7 +220,7 @@ Size of_launcher(const ShellScript& script, const ShellCommand& command, const S
     const bool mpi =
         !words.empty() && (cray || words[0].text == "mpirun" || words[0].text == "mpiexec" || words[0].text.ends_with("/mpirun"));
     if (mpi) fill(size.all, option(words, {"-np", "-n", "--np"}));
-    if (size.per_node && !size.nodes && option(words, {"--nnodes"}).empty()) size.nodes = 1;  // torchrun's own default
+    if (size.per_node && !size.nodes && option(words, {"--nnodes", "--hostfile"}).empty()) size.nodes = 1;  // torchrun's own default
     // A process for each GPU; one on every node starts torchrun there.
     const auto each = last_number(cray ? option(words, {"-N"}) : option(words, {"-npernode", "--npernode", "-ppn", "--ppn"}));
     if (mpi && each.value_or(0) > 1) fill(size.per_node, std::to_string(*each));
