@@ -73,6 +73,14 @@ TEST_CASE("of several lengths of a run the first that it meets ends it") {
     CHECK(run("--train-samples 1000000 --train-tokens 300000000000")["job"]["token_budget"] == 1e6 * 2'048);
 }
 
+TEST_CASE("a length that is open may be the shortest: none is taken") {
+    const std::string start =
+        "deepspeed pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 "
+        "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 512 --fp16 --vocab-size 50304 --train-samples 1000000 ";
+    CHECK(first_of_script(start + "--train-tokens 300000000\n")["job"]["token_budget"] == 3e8);
+    CHECK(!first_of_script(start + "--train-tokens $1\n")["job"].contains("token_budget"));
+}
+
 TEST_CASE("llm-foundry and MaxText: their own words for a run's length") {
     const auto foundry = [](const char* length) {
         return first_of(std::string("max_seq_len = 2048\nmodel.name = \"mpt_causal_lm\"\nmodel.d_model = 768\nmodel.n_heads = 12\n"

@@ -77,7 +77,8 @@ void read_run_length(Import& in, std::string_view format) {
     bool said = false;
     for (const LengthRow& row : kRunLengths)
         for (auto entry = in.entries.rbegin(); entry != in.entries.rend(); ++entry) {
-            if (entry->fate != Fate::no_number || !entry->open.empty() || !names(*entry, row)) continue;
+            if (entry->fate != Fate::no_number || !names(*entry, row)) continue;
+            if (!entry->open.empty()) return;  // it may be the shortest
             LengthUnit unit = row.unit;
             const auto length = length_in(entry->value, unit);
             if (!length || *length <= 0) continue;
