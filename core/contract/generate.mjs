@@ -2,12 +2,16 @@
 import { writeFileSync } from 'node:fs';
 import { load, words } from './load.mjs';
 import { reference } from './reference.mjs';
-import { typescript } from './typescript.mjs';
+import { programs, typescript } from './typescript.mjs';
 
 // Path in the repository -> text.
 export function generated() {
     const contract = load();
-    return { 'web/src/core/api.ts': typescript(contract), 'core/contract/api.md': reference(contract, words()) };
+    return {
+        'web/src/core/api.ts': typescript(contract),
+        'web/src/core/programs.json': programs(contract),
+        'core/contract/api.md': reference(contract, words()),
+    };
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {

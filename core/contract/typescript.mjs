@@ -82,6 +82,9 @@ function definition(name, contract) {
     return [...opens, ...members.map((line) => deeper + line), `${deeper}};`];
 }
 
+// The programs whose scripts and recipes import_plan() reads, each once, as JSON.
+export const programs = (contract) => `${JSON.stringify(unique(Object.values(contract.defs.ImportFormat['x-programs']).flat()), null, 4)}\n`;
+
 // The types of all that a function takes and answers.
 export function typescript(contract) {
     const found = new Set();

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answers, Imported } from '../core/api';
+import programs from '../core/programs.json';
 import { goodOf, pageOf, refusalOf } from '../shared/test-data';
 import { show, tap, write } from '../shared/test-view';
 import { PasteDialog } from './paste';
@@ -253,4 +254,9 @@ test('a repository that the core knows need not be asked for; one that is called
     expect(useKnown.mock.calls).toEqual([[found.models[1]?.model]]);
     write(find('textbox', 'The text of the file'), 'unsloth/gemma-2-2b');
     await vi.waitFor(() => find('button', /^Send/));
+});
+
+test('the programs that are read are listed', () => {
+    const { box } = shown(imported);
+    for (const name of programs) expect(box.textContent).toContain(name);
 });

@@ -1,6 +1,7 @@
 import type { ComponentChildren, Ref } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FoundModel, ImportedPlan, RunRead } from '../core/api';
+import programs from '../core/programs.json';
 import { format } from '../format/format';
 import { type Against, type Cards, RunFound } from '../formats/run-door';
 import { type Script, ScriptReport } from '../formats/script';
@@ -9,7 +10,7 @@ import { problemText } from '../shared/names';
 import { isOurs, queryOf } from '../state/link-text';
 import { MAX_CONFIG, MAX_LOG } from '../state/state';
 import type { Page } from '../store/page';
-import { say, tell } from '../words/words';
+import { listed, say, tell } from '../words/words';
 import { FromHub } from './hub';
 import { repositoryOf } from './hub-id';
 import {
@@ -202,6 +203,10 @@ export function PasteDialog(props: Props) {
             >
                 <h2 id="paste-title">{say('paste.title')}</h2>
                 <p class="note">{say('paste.intro')}</p>
+                <details class="note">
+                    <summary>{say('paste.programs', { count: programs.length })}</summary>
+                    {listed(programs)}
+                </details>
                 <TextOrFile
                     {...{ text, field, refused }}
                     wrong={result?.ok === false}

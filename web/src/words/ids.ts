@@ -472,6 +472,7 @@ export interface Words {
     'methods.use': { method: string };
     'paste.title': null;
     'paste.intro': null;
+    'paste.programs': { count: number };
     'paste.text': null;
     'paste.file': null;
     'paste.placeholder': null;
