@@ -123,21 +123,27 @@ class LayerKept : Symbols<N> {
     [[gnu::noinline]] void single_norms() {
         const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();
         keep(Item::norm_copies, Kept::every_layer, single().norm_copies() + statistics, p_.recomputes(layernorm));
-        if (!p_.freezes()) norm_outputs(single().norm_outputs());
+        if (p_.freezes()) return;
+        const N outputs = single().norm_outputs();
+        norm_outputs(outputs, outputs);
     }
     void norms_kept() {
         const auto add = [&](Item item, const N& bytes, bool recomputed = false) { keep(item, Kept::every_layer, bytes, recomputed); };
         if (p_.freezes()) adapter_inputs();
         if (row_.single_operations && fw_.plain_norms) return single_norms();
         // each of the two norms keeps what it reads and what it writes; further norms behind the blocks only what they read
-        const N outputs = (fp8() ? 1 : 2) * std::min(m_.norms_per_layer, 2) * split_tokens() * h();
+        const double value = fp8() ? 1 : 2;
+        const N outputs = value * std::min(m_.norms_per_layer, 2) * split_tokens() * h();
         const N statistics = 4 * m_.norms_per_layer * norm_parameters() * split_tokens();
         if (p_.freezes() && fw_.plain_norms)  // one by one, and frozen, they keep their input in fp32 alone
             add(Item::norm_copies, 4 * m_.norms_per_layer * split_tokens() * h() + statistics, p_.recomputes(layernorm));
         else
             add(Item::norm_activations, (4 + 2 * (m_.norms_per_layer - 2)) * split_tokens() * h() + statistics);
         if (p_.freezes()) return;
-        norm_outputs(outputs);
+        if (fw_.gathered_inputs && L::sequence_parallel())  // but tokens leave for their experts from where they are
+            norm_outputs(value * 2 * tokens() * h(), value * (tokens() + split_tokens()) * h());
+        else
+            norm_outputs(outputs, outputs);
         // one by one, the operations keep the input in fp32 and the normalised value before it is scaled
         if (fw_.plain_norms) add(Item::norm_copies, 6 * m_.norms_per_layer * split_tokens() * h(), p_.recomputes(layernorm));
     }
@@ -224,16 +230,17 @@ class LayerKept : Symbols<N> {
         if (!row_.copies_heads) return a() + 2 * kept_kv_heads();
         return (m_.kv_heads == m_.heads ? 5 : 3) * a();
     }
-    // Of both norms together; layers of the two kinds may recompute different ones.
-    void norm_outputs(const N& both) {
+    // Of both norms together; layers of the two kinds may keep, and recompute, different ones.
+    void norm_outputs(const N& of_dense, const N& of_experts) {
         const int dense = norms_recomputed(m_, p_, fw_, false), with_experts = norms_recomputed(m_, p_, fw_, true);
-        const auto add = [&](Kept kept, int again) {
+        const auto add = [&](Kept kept, const N& both, int again) {
             if (again < 2) keep(Item::norm_outputs, kept, again == 0 ? both : both / 2);
             if (again > 0) keep(Item::norm_outputs, kept, again == 2 ? both : both / 2, true);
         };
-        if (dense == with_experts) return add(Kept::every_layer, dense);
-        add(Kept::dense, dense);
-        add(Kept::experts, with_experts);
+        if (dense == with_experts && (is_dense() || value_of(of_dense) == value_of(of_experts)))
+            return add(Kept::every_layer, of_dense, dense);
+        add(Kept::dense, of_dense, dense);
+        add(Kept::experts, of_experts, with_experts);
     }
 
     // What the activation function reads, and what the second matrix reads unless it is computed again or frozen. A gate that is not fused

@@ -56,6 +56,7 @@ static constexpr std::array<Source, static_cast<std::size_t>(Paper::count)> kSou
     {"LitGPT", "https://github.com/Lightning-AI/litgpt"},
     {"torchtitan", "https://github.com/pytorch/torchtitan"},
     {"Yang et al.: Gated Delta Networks (2024)", "https://arxiv.org/abs/2412.06464"},
+    {"PyTorch: adam.py", "https://github.com/pytorch/pytorch/blob/main/torch/optim/adam.py"},
 }};
 const Source& source(Paper paper) { return kSources[static_cast<std::size_t>(paper)]; }
 
@@ -116,6 +117,7 @@ static constexpr std::array<ItemText, static_cast<std::size_t>(Item::count)> kIt
     {"attention_mask", Group::workspaces, Paper::runs, "attention_mask"},
     {"allocator_rounding", Group::workspaces, Paper::allocator, "kRoundLarge"},
     {"between_steps", Group::workspaces, Paper::runs, "between_steps"},
+    {"update", Group::temporaries, Paper::torch_adam, "_multi_tensor_adam"},
     {"allocator_slack", Group::outside, Paper::b200_runs, "reserved_over_allocated_mean"},
     {"nccl_buffers", Group::outside, Paper::nccl, "NCCL_BUFFSIZE"},
     {"cuda_context", Group::outside, Paper::cublas, "measured"},

@@ -84,6 +84,7 @@ enum class Item {
     attention_mask,
     allocator_rounding,
     between_steps,
+    update,
     allocator_slack,
     nccl_buffers,
     cuda_context,
@@ -125,6 +126,7 @@ enum class Paper {
     litgpt,
     torchtitan,
     delta,
+    torch_adam,
     count
 };
 struct ItemText {
@@ -229,6 +231,7 @@ struct StageMemory {
     double cast_weights = 0;               // among the items: copies of weights that the backward pass frees
     N forward_casts = 0.0;                 // not among the items: such copies that are gone when the backward pass begins
     N late_gradients = 0.0;                // not among the items yet (late_gradients.h)
+    N at_update = 0.0;                     // while weights are updated by lists of tensors, more than between steps
     N host_bytes = 0.0, nvme_bytes = 0.0;  // in the node's own memory and on its drives, for this GPU (host.h)
     double pcie_bytes = 0;                 // between host and GPU, per step
 };

@@ -60,6 +60,7 @@ class Estimate : Symbols<N> {
         // with few activations the moment between two steps can be the fuller one
         if (result_.static_bytes > items_.total())
             items_.add(Item::between_steps, number("M", "between_steps", "bytes", result_.static_bytes - items_.total()));
+        if (value_of(result_.at_update) > 0) update();
         if (p_.has_calibrated_memory()) calibrate(memory_calibration(p_, items_.total()));
         result_.peak_bytes = items_.total();
     }
@@ -73,6 +74,13 @@ class Estimate : Symbols<N> {
     using PerLayer = typename LayerKept<N>::PerLayer;
 
     bool is_dense() const { return m_.experts.count == 0; }
+
+    // As far as it exceeds the peak of both passes.
+    [[gnu::noinline]] void update() {
+        const N whole = number("M_s", "held_between_steps", "bytes", result_.static_bytes) + result_.at_update;
+        const double passes = items_.total();
+        if (value_of(whole) > passes) items_.add(Item::update, whole - number("M_p", "held_in_passes", "bytes", passes));
+    }
 
     // ---- workspaces and buffers
     N flowing() const { return flow_bytes(p_) * split_tokens() * h(); }  // the tensor between two layers or stages

@@ -142,8 +142,15 @@ class States : Symbols<N> {
         else if (p_.optimizer_offload < 1)
             gradients(gradient * on_gpu(mine));
         optimizer(mine, by_muon);
+        if (p_.updates_by_lists()) result_.at_update = gradients_at_update_ + average_bytes(p_) * on_gpu(mine);
         if (!p_.gradients_in_fp32 && !p_.shards_gradients() && keeps_master(p_))
             between_steps_ += value_of(4 * mine);  // Megatron's fp32 copies
+    }
+    // Gradients of which nothing is left between steps are there while weights are updated.
+    void come_late(const N& bytes) { result_.late_gradients = gradients_at_update_ = bytes; }
+    void gone_between_steps(const N& bytes) {
+        gradients_at_update_ = bytes;
+        between_steps_ -= value_of(bytes);
     }
     // A weight's own gradient stands in the moment of its layer or head.
     void gradients(const N& bytes) {
@@ -152,21 +159,20 @@ class States : Symbols<N> {
         const bool copies = p_.zero == Zero::none && !alone;  // DeepSpeed and FSDP share out something, and have no such buckets
         if (row_of(p_.framework).averages_in_buckets && copies) return beside_buckets(bytes);
         if (frees_gradients(p_))
-            result_.late_gradients = bytes;
+            come_late(bytes);
         else
             items_.add(Item::gradients, bytes);
-        if (row_of(p_.framework).frees_gradients && p_.adds_up() && alone) between_steps_ -= value_of(bytes);
+        if (row_of(p_.framework).frees_gradients && p_.adds_up() && alone) gone_between_steps(bytes);
     }
     // Buckets stay; a copy's own gradients come late, or stay while micro-batches are added up (PyTorch, nn/parallel/distributed.py:
     // gradient_as_bucket_view is off).
     [[gnu::noinline]] void beside_buckets(const N& bytes) {
         if (!p_.adds_up()) {
             items_.add(Item::gradients, bytes);
-            result_.late_gradients = bytes;
-            return;
+            return come_late(bytes);
         }
         items_.add(Item::gradients, number("c_g", "gradient_copies", "", 2) * bytes);
-        between_steps_ -= value_of(bytes);
+        gone_between_steps(bytes);
     }
     // In 16 bits, as the weights that a pass sees (framework.h). FSDP of the second version adds them up in the format in which they are
     // sent (_fsdp_param.py, to_accumulated_grad_if_needed); accelerate sends 16 bits.
@@ -175,6 +181,7 @@ class States : Symbols<N> {
         const N bytes = (in_32_bits ? 4 : 2) * whole(all);
         items_.add(Item::gradients, bytes);
         between_steps_ -= value_of(bytes);
+        gradients_at_update_ = (keeps_master(p_) ? 4 : 2) * on_gpu(share(all));  // as they are sent
     }
     // Shares in the weights' own format: they come late, or stay where micro-batches are added up.
     [[gnu::noinline]] void gradients_of_shards(const Both& all) {
@@ -183,7 +190,7 @@ class States : Symbols<N> {
         if (p_.adds_up())
             items_.add(Item::gradients, bytes);
         else
-            result_.late_gradients = bytes;
+            come_late(bytes);
     }
     N on_gpu(const N& states) const {
         if (p_.optimizer_offload == 0) return states;
@@ -241,6 +248,7 @@ class States : Symbols<N> {
     Items<N>& items_;
     bool has_experts_ = false;
     double between_steps_ = 0;
+    N gradients_at_update_ = 0.0;
     const N S_ = number("S", "optimizer_group", "gpus", optimizer_sharers(p_, p_.tensor_grid()));
     const N R_ = number("R", "expert_optimizer_group", "gpus", m_.experts.count > 0 ? expert_sharers(m_, p_) : 1);
 };

@@ -160,6 +160,7 @@ static constexpr HabitRow kHabits[] = {
     {&Plan::deferred_embedding_gradient, &Framework::deferred_embedding_gradient},
     {&Plan::fully_shard, &Framework::fully_shard},
     {&Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch},
+    {&Plan::gathered_inputs, &Framework::gathered_inputs},
 };
 
 // Megatron-LM overlaps them where chunks are interleaved, unless --no-overlap-p2p-communication is given (training/arguments.py).

@@ -46,6 +46,9 @@ struct Framework {
     // whole (transformers, trainer.py: accelerator.no_sync unless DeepSpeed; PyTorch, FullyShardedDataParallel.no_sync and
     // FSDPModule.set_requires_gradient_sync).
     bool sync_each_micro_batch = true;
+    // With sequence parallelism a matrix split by its columns keeps what it gathered; otherwise its share, and gathers again in the
+    // backward pass (Megatron-Core, tensor_parallel/layers.py; nanotron, parallel/tensor_parallel/functional.py: tp_recompute_allgather).
+    bool gathered_inputs = false;
     bool grouped_gemm = false;  // of experts: more workspaces
     bool engine_groups = true;  // by Transformer Engine; otherwise by PyTorch, without them
     bool sends_once = false;    // a token goes once to each node with experts of its, then on inside (DeepEP); else every copy by itself

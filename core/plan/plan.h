@@ -110,6 +110,7 @@ struct Plan {
     double activation_offload = 0;       // fraction of what layers keep for their backward pass that waits in host memory
     bool weights_offload = false;        // where ZeRO shares out weights, they wait in host memory for their layer's turn
     bool optimizer_in_backward = false;  // where micro-batches are not added up, each weight is updated once its gradient is there
+    bool optimizer_foreach = false;      // PyTorch's Adam over lists of tensors: an update holds a copy of one average
     Habit offload_master_weights = Habit::automatic;  // whether those of an offloaded optimizer leave the GPU; automatic: they do
     std::int64_t feed_forward_tiles = 1;  // pieces of the tokens, one after the other, in dense feed-forward parts (arXiv 2506.13996)
     std::int64_t token_slices = 1;        // pieces of every sequence, one after the other through the pipeline (token_slices.h)
@@ -145,6 +146,7 @@ struct Plan {
     Habit deferred_embedding_gradient = Habit::automatic;  // computed at the end of the step
     Habit fully_shard = Habit::automatic;                  // ZeRO-2 and 3 as PyTorch's FSDP of the second version
     Habit sync_each_micro_batch = Habit::automatic;        // gradients that are shared out travel after each; else once, whole until then
+    Habit gathered_inputs = Habit::automatic;              // matrices that TP splits by columns keep them, or gather them again
     ScheduleKind schedule = kUsualSchedule;
     Zero zero = Zero::optimizer;
     Recompute recompute = Recompute::none;
@@ -205,6 +207,9 @@ struct Plan {
     bool moves_in_passes() const { return activation_offload > 0 || weights_on_host(); }  // between GPU and host
     bool adds_up() const { return pipeline_parallel > 1 || micro_batches() > 1; }         // gradients of several micro-batches
     bool updates_in_backward() const { return optimizer_in_backward && !adds_up(); }
+    bool updates_by_lists() const {
+        return optimizer_foreach && optimizer == Optimizer::adam && optimizer_offload < 1 && !updates_in_backward();
+    }
     bool master_on_host() const { return offload_master_weights != Habit::off; }
     bool shards_optimizer() const { return zero != Zero::none; }
     bool shards_gradients() const { return zero == Zero::gradients || zero == Zero::weights; }
@@ -316,6 +321,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"offload_master_weights|offmaster"}, p.offload_master_weights, kHabitChoices);
     v.boolean({"weights_offload|woff"}, p.weights_offload);
     v.boolean({"optimizer_in_backward|optbwd"}, p.optimizer_in_backward);
+    v.boolean({"optimizer_foreach|foreach"}, p.optimizer_foreach);
     v.number({"activation_offload|actoff|fraction"}, p.activation_offload, {0, 1}, p.open, open_activation_offload);
     v.choice({"context_parallel_kind|cpkind"}, p.context_parallel_kind, kContextChoices);
     v.integer({"feed_forward_tiles|tiles"}, p.feed_forward_tiles, {1, 4'096});
@@ -341,6 +347,7 @@ void visit_fields(AnyPlan& p, Visitor&& v) requires std::is_same_v<std::remove_c
     v.choice({"deferred_embedding_gradient|defer"}, p.deferred_embedding_gradient, kHabitChoices);
     v.choice({"fully_shard|fsdp2"}, p.fully_shard, kHabitChoices);
     v.choice({"sync_each_micro_batch|sync"}, p.sync_each_micro_batch, kHabitChoices);
+    v.choice({"gathered_inputs|gathered"}, p.gathered_inputs, kHabitChoices);
     v.boolean({"sequence_parallel|sp"}, p.sequence_parallel, p.open, open_sequence_parallel);
     v.choice({"site|site"}, p.site, kSiteChoices);
     // a calibration, so that a link carries it too

@@ -212,7 +212,10 @@ TEST_CASE("accelerate launch: its own arguments divide the weights of a Trainer'
     CHECK(ids(read("", "train.py --mixed_precision fp32")["refused"]) == "");  // the program's own argument
     CHECK(fate(read("", "train.py --bf16 Tru"), "--bf16") == "unknown 1");
     CHECK(fate(read("", "train.py --optim adamw_8bt"), "--optim") == "unknown 1");
-    CHECK(some(read("", "train.py --optim adamw_torch_fused"), {"moments"}) == "moments=?");
+    CHECK(some(read("", "train.py --optim adamw_torch_fused"), {"moments", "optimizer_foreach"}) == "moments=? optimizer_foreach=?");
+    CHECK(some(read("--num_processes 1", "train.py --optim adamw_torch"), {"optimizer_foreach"}) == "optimizer_foreach=true");
+    CHECK(some(read("", "train.py --optim adamw_torch --fsdp full_shard"), {"optimizer_foreach"}) == "optimizer_foreach=true");
+    CHECK(some(read("--use_fsdp --fsdp_version 2", "train.py --optim adamw_torch"), {"optimizer_foreach"}) == "optimizer_foreach=?");
     CHECK(some(read("", "train.py --optim paged_adamw_8bit"), {"moments"}) == R"(moments="8-bit")");
     CHECK(fate(read("", "train.py --fsdp 'ful_shard auto_wrap'"), "--fsdp") == "unknown 1");
 }

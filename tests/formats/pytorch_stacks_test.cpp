@@ -77,6 +77,15 @@ TEST_CASE("nanotron: the later phases of SmolLM3") {
           "gpus=96 context_parallel=4 sequence_length=65536 global_batch=36 recompute=\"full\" sequence_parallel=false");
 }
 
+TEST_CASE("nanotron: whether gathered inputs are kept") {
+    const std::string text = kModel + "parallelism.dp = 2\nparallelism.tp = 2\nparallelism.pp = 1\ntokens.micro_batch_size = 1\n";
+    CHECK(some(first_of(text), {"gathered_inputs"}) == "gathered_inputs=?");
+    CHECK(some(first_of(text + "parallelism.tp_recompute_allgather = true\n"), {"gathered_inputs"}) == "gathered_inputs=?");
+    const Json keeps = first_of(text + "parallelism.tp_recompute_allgather = false\n");
+    CHECK(some(keeps, {"gathered_inputs"}) == R"(gathered_inputs="on")");
+    CHECK(fate(keeps, "parallelism.tp_recompute_allgather").starts_with("used"));
+}
+
 TEST_CASE("nanotron: what it cannot say, and what stays open") {
     const Json job = first_of(
         "parallelism.dp = \"${DP}\"\nparallelism.tp = 2\nparallelism.pp = 1\nparallelism.pp_engine = \"afab\"\ntokens.micro_batch_size = "
@@ -243,6 +252,20 @@ TEST_CASE("torchtitan: what is shared out, what is usual, what cannot be") {
     CHECK(some(first_of_script("NNODE=2 NGPU=8 bash train.sh --training.batch_size 4 --training.seq_len 2048 "
                                "--training.gradient_accumulation_steps 4 --training.tensor_parallel_degree 1\n"),
                {"gpus", "global_batch"}) == "gpus=16 global_batch=256");
+}
+
+TEST_CASE("torchtitan: weights that are updated over lists of tensors") {
+    const auto lists = [](const char* line) {
+        return some(first_of(std::string("model.name = \"llama3\"\nmodel.flavor = \"8B\"\ntraining.local_batch_size = 1\n"
+                                         "training.seq_len = 4096\n") +
+                             line),
+                    {"optimizer_foreach"});
+    };
+    CHECK(lists("optimizer.implementation = \"foreach\"\n") == "optimizer_foreach=true");
+    CHECK(lists("optimizer.implementation = \"fused\"\n") == "optimizer_foreach=?");
+    CHECK(lists("optimizer.fused = false\n") == "optimizer_foreach=true");
+    CHECK(lists("optimizer.fused = true\n") == "optimizer_foreach=?");
+    CHECK(lists("") == "optimizer_foreach=?");
 }
 
 TEST_CASE("torchtitan: weights that are updated within the backward pass") {

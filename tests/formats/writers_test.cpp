@@ -100,6 +100,8 @@ TEST_CASE("a file never recomputes less than its plan") {
         {"torchtitan", R"({"framework": "pytorch", "recompute": "full", "recompute_layers": 2})", "mode = \"full\"\n", "recompute_layers"},
         {"nanotron", R"({"framework": "nanotron", "zero": "optimizer", "recompute": "block", "recompute_layers": 2})",
          "recompute_layer: true\n", "recompute recompute_layers"},
+        {"nanotron", R"({"framework": "nanotron", "gathered_inputs": "on", "recompute": "full"})", "tp_recompute_allgather: false\n", ""},
+        {"torchtitan", R"({"framework": "pytorch", "optimizer_foreach": true, "recompute": "full"})", "implementation = \"foreach\"\n", ""},
         {"accelerate", R"({"recompute": "selective", "pipeline_parallel": 1})", "fsdp_activation_checkpointing: true\n", "recompute"},
         {"bridge", R"({"framework": "pytorch", "recompute": "operations"})", "recompute_granularity=full", "recompute"},
     };

@@ -133,6 +133,18 @@ TEST_CASE("by hand: what the layers keep for their backward pass") {
     CHECK(c(Item::feed_forward_activations) == 3.0 * (2 * 60 * 80 / 2 + 2 * 60 * 80 / 2));
 }
 
+TEST_CASE("by hand: matrices split by columns that keep what they gathered") {
+    Case c = dense();
+    c.plan.gathered_inputs = Habit::on;
+    CHECK(c(Item::norm_outputs) == 3 * 2 * 2 * 2 * 60 * 48);  // of both parts of a layer all 60 tokens, not 30
+    CHECK(c(Item::norm_activations) == 3 * 2 * (4 * 30 * 48 + 4 * 2 * 30));
+    c.plan.sequence_parallel = false;  // nothing is gathered
+    CHECK(c(Item::norm_outputs) == 3 * 2 * 2 * 2 * 60 * 48);
+    Case mixed = experts();  // tokens leave for their experts from where they are: a layer of the three has experts
+    mixed.plan.gathered_inputs = Habit::on;
+    CHECK(mixed(Item::norm_outputs) == 2 * (2 * 2 * 2 * 60 * 48 + 2 * (60 + 30) * 48));
+}
+
 TEST_CASE("by hand: activations with context parallelism") {
     Case c = dense();
     c.plan.context_parallel = 2, c.plan.gpus = 16;  // 10 tokens of each sequence: N = 30, N_s = 15

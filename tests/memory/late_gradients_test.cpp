@@ -30,6 +30,33 @@ double in_group(const StageMemory<double>& all, Group group) {
 
 }  // namespace
 
+TEST_CASE("by hand: an update over lists of tensors holds gradients and a copy of one average") {
+    Case c = alone();
+    CHECK(c(Item::update) == -1);
+    const double passes = c.memory().peak_bytes, between = c.memory().static_bytes;
+    c.plan.optimizer_foreach = true;  // each average has 4 bytes a weight
+    CHECK(c.memory().static_bytes == between);
+    CHECK(c.memory().peak_bytes == near(between + (4 + 4) * kWhole));
+    CHECK(c(Item::update) == near(between + (4 + 4) * kWhole - passes));
+    c.plan.moments = Moments::bits16, c.plan.gradients_in_fp32 = false;
+    CHECK(c.memory().peak_bytes == near(c.memory().static_bytes + (2 + 2) * kWhole));
+    c.plan.global_batch = 6;  // two micro-batches are added up, in gradients that go as well
+    CHECK(c.memory().peak_bytes == near(c.memory().static_bytes + (2 + 2) * kWhole));
+    c.plan.optimizer = Optimizer::muon;
+    CHECK(c(Item::update) == -1);
+    c.plan.optimizer = Optimizer::adam, c.plan.optimizer_offload = 1;  // there are no averages here
+    CHECK(c(Item::update) == -1);
+    c.plan.optimizer_offload = 0, c.plan.micro_batch = c.plan.global_batch = 300;  // a pass holds more
+    CHECK(c(Item::update) == -1);
+    c = alone();
+    c.plan.optimizer_foreach = c.plan.optimizer_in_backward = true;  // a tensor at a time
+    CHECK(c(Item::update) == -1);
+    c = alone();
+    c.plan.optimizer_foreach = true, c.plan.gpus = 2, c.plan.zero = Zero::weights;  // half of everything, and few tokens
+    c.plan.sequence_length = 4, c.plan.micro_batch = 1, c.plan.global_batch = 2;
+    CHECK(c.memory().peak_bytes == near(c.memory().static_bytes + (4 + 4) * kWhole / 2));
+}
+
 TEST_CASE("by hand: gradients of one micro-batch come while activations go") {
     Case c = alone();
     c.plan.global_batch = 6;  // two micro-batches are added up

@@ -33,6 +33,7 @@ constexpr Key kKeys[] = {
     {"deferred_embedding_gradient", &Framework::deferred_embedding_gradient},
     {"fully_shard", &Framework::fully_shard},
     {"sync_each_micro_batch", &Framework::sync_each_micro_batch},
+    {"gathered_inputs", &Framework::gathered_inputs},
 };
 constexpr const char* kGpus[] = {"a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb"};
 
@@ -48,8 +49,8 @@ Framework framework_of_request(const Json& request) {
 [[maybe_unused]] void names_every_field(const Framework& framework) {
     [[maybe_unused]] const auto& [attention, loss, transformer_engine, engine_routes, gradient_fusion, gradients_twice,
                                   caches_dummy_gradients, softmax_fusion, activation_fusion, plain_norms, attention_mask,
-                                  deferred_embedding_gradient, fully_shard, sync_each_micro_batch, grouped_gemm, engine_groups, sends_once,
-                                  stores_fp8, large_workspaces, engine_workspace] = framework;
+                                  deferred_embedding_gradient, fully_shard, sync_each_micro_batch, gathered_inputs, grouped_gemm,
+                                  engine_groups, sends_once, stores_fp8, large_workspaces, engine_workspace] = framework;
 }
 
 // Every framework on every generation of cards.

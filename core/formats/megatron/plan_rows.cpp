@@ -359,6 +359,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"deferred_embedding_gradient", leave_changed},
     {"fully_shard", leave_changed},
     {"sync_each_micro_batch", leave_changed},
+    {"gathered_inputs", leave_changed},
     {"trained",
      [](MegatronArguments& to, std::string_view) {
          if (to.plan.freezes()) to.leave_out("export.left_out.adapters");
@@ -373,6 +374,7 @@ static constexpr MegatronRow kPlanRows[] = {
     {"offload_master_weights", leave_changed},
     {"weights_offload", leave_changed},
     {"optimizer_in_backward", leave_changed},
+    {"optimizer_foreach", leave_changed},
     {"fused_norms", leave_changed},
     {"hidden_dropout", write_dropout},
     {"attention_dropout", nullptr},

@@ -57,6 +57,8 @@ void read_rest(Import& in) {
     if (mode && mode->find("REDUCE_SCATTER") == std::string::npos && mode->find("ALL_REDUCE") == std::string::npos)
         in.mark("parallelism.tp_mode", Fate::unknown);
     in.job["tensor_overlap"] = in.on("parallelism.tp_linear_async_communication", "tensor_overlap");
+    if (in.has("parallelism.tp_recompute_allgather") && !in.on("parallelism.tp_recompute_allgather", "gathered_inputs"))
+        in.job["gathered_inputs"] = "on";
     in.job["recompute"] = in.on("parallelism.recompute_layer", "recompute") ? "full" : "none";
     // Before recompute_layer (2023): the attention's core, or whole layers (config.py, RecomputeGranularity).
     if (const auto part = in.text("parallelism.recompute_granularity", "recompute")) {
@@ -187,7 +189,6 @@ void read_nanotron(Import& in) {
                  "model.make_vocab*",
                  "model.ddp_bucket*",
                  "model.model_config*",
-                 "parallelism.tp_recompute_allgather",
                  "parallelism.moe_layer_recompute",
                  "slurm*",
                  "experiment_logger*",

@@ -329,6 +329,9 @@ void read_torchtitan(Import& in) {
         in.job["weights_offload"] = true;
     }
     read_trainer_optimizer(in, "optimizer.name");
+    // Before there was an implementation to choose, what was not fused went over lists (components/optimizer.py).
+    const bool not_fused = in.has("optimizer.fused") && !in.on("optimizer.fused", "optimizer_foreach");
+    if (in.text("optimizer.implementation", "optimizer_foreach") == "foreach" || not_fused) in.job["optimizer_foreach"] = true;
     if (in.on("optimizer.early_step_in_backward", "optimizer_in_backward")) in.job["optimizer_in_backward"] = true;
     if (const auto state = in.text("optimizer.state_dtype", "moments"))
         in.job["moments"] = *state == "bfloat16" ? "16-bit" : "fp32";  // a fork's

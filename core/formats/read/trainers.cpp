@@ -244,6 +244,9 @@ void read_trainer_optimizer(Import& in, std::string_view key) {
         end = std::min(lower.find('_', at), lower.size());
         if (kParts.find("|" + lower.substr(at, end - at) + "|") == std::string::npos) return in.mark(key, Fate::unknown);
     }
+    // Of the weights of FSDP2, which are no plain tensors, PyTorch makes no lists (optim/optimizer.py, _default_to_fused_or_foreach).
+    if (lower == "adamw_torch" && (in.job.value("fully_shard", "auto") == "off" || in.job.value("zero", "none") == "none"))
+        in.text(key, "optimizer_foreach"), in.job["optimizer_foreach"] = true;
     if (lower.find("8bit") != std::string::npos)
         in.job["moments"] = "8-bit";
     else if (adam && lower.find("32bit") != std::string::npos)
@@ -259,6 +262,7 @@ void read_optimizer_class(Import& in, std::string_view key) {
     if (!path) return;
     const std::string name = lower_case(path->substr(path->rfind('.') + 1));
     const bool adam = name.find("adam") != std::string::npos;
+    if (in.on("optimizer.foreach", "optimizer_foreach")) in.job["optimizer_foreach"] = true;
     if (adam && name.find("8bit") != std::string::npos)
         in.job["moments"] = "8-bit";
     else if (adam && path->starts_with("bitsandbytes.") && name.find("bit") == std::string::npos)

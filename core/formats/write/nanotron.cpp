@@ -118,6 +118,11 @@ constexpr SettingRow kRows[] = {
     {"layout", nullptr},
     {"sequence_parallel", write_sequence},
     {"tensor_overlap", write_tensor_overlap},
+    {"gathered_inputs",
+     [](To& to, Name) {
+         if (to.plan.gathered_inputs != Habit::automatic)
+             to.put("parallelism.tp_recompute_allgather", to.plan.gathered_inputs == Habit::off);
+     }},
     {"recompute", write_recompute},
     {"sequence_length", [](To& to, Name field) { to.put("tokens.sequence_length", to.value_of(field)); }},
     {"micro_batch", write_batch},

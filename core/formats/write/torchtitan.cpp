@@ -241,6 +241,10 @@ constexpr SettingRow kRows[] = {
     {"recompute_layers", nullptr},
     {"precision", write_precision},
     {"gradients_in_fp32", nullptr},
+    {"optimizer_foreach",
+     [](To& to, Name) {
+         if (to.plan.optimizer_foreach) to.put("optimizer.implementation", "foreach");
+     }},
     {"optimizer_offload", write_offload},
     {"weights_offload", nullptr},
     {"loss", write_loss},

@@ -75,6 +75,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'optimizer',
             'master_weights',
             'optimizer_in_backward',
+            'optimizer_foreach',
         ],
     ],
     ['formats', ['precision', 'gradients_in_fp32', 'moments']],
@@ -93,6 +94,7 @@ export const GROUPS: [id: GroupId, keys: string[]][] = [
             'deferred_embedding_gradient',
             'fully_shard',
             'sync_each_micro_batch',
+            'gathered_inputs',
         ],
     ],
 ];
