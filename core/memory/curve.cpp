@@ -58,7 +58,7 @@ class StageCurve {
     // backward pass works with at every moment; so do both of its halves here.
     double during(const Op& op, const InFlight& now) const {
         const StageMemory<double> moment = memory_at(now);
-        if (op.kind != OpKind::forward && schedule_.splits_backward) return moment.items.total();
+        if (op.kind != OpKind::forward && schedule_.splits_backward) return moment.items.total() - moment.beyond_passes;
         const double head = holds_head(op) ? moment.at_head : 0;
         return without_work(moment) + (op.kind == OpKind::forward ? head : std::max(head, moment.at_backward));
     }
@@ -82,7 +82,7 @@ class StageCurve {
         return detailed<double>(model_, plan_, framework_, stages_.at(stage_, now.until_backward, now.until_weight));
     }
     static double without_work(const StageMemory<double>& moment) {
-        return moment.items.total() - std::max(moment.at_head, moment.at_backward);
+        return moment.items.total() - moment.beyond_passes - std::max(moment.at_head, moment.at_backward);
     }
 
     const Model& model_;

@@ -228,6 +228,7 @@ struct StageMemory {
     double static_bytes = 0;               // between steps
     double peak_bytes = 0;                 // the items' sum
     double at_head = 0, at_backward = 0;   // of the items' sum, what exists only while the head or the first layer of a backward pass works
+    double beyond_passes = 0;              // of the items' sum, what an update alone needs
     double cast_weights = 0;               // among the items: copies of weights that the backward pass frees
     N forward_casts = 0.0;                 // not among the items: such copies that are gone when the backward pass begins
     N late_gradients = 0.0;                // not among the items yet (late_gradients.h)

@@ -79,7 +79,9 @@ class Estimate : Symbols<N> {
     [[gnu::noinline]] void update() {
         const N whole = number("M_s", "held_between_steps", "bytes", result_.static_bytes) + result_.at_update;
         const double passes = items_.total();
-        if (value_of(whole) > passes) items_.add(Item::update, whole - number("M_p", "held_in_passes", "bytes", passes));
+        if (value_of(whole) <= passes) return;
+        items_.add(Item::update, whole - number("M_p", "held_in_passes", "bytes", passes));
+        result_.beyond_passes = value_of(whole) - passes;
     }
 
     // ---- workspaces and buffers
@@ -225,7 +227,7 @@ class Estimate : Symbols<N> {
 
     void calibrate(double times) {
         fourfold::calibrate(items_, times);
-        for (double* bytes : {&result_.static_bytes, &result_.at_head, &result_.at_backward}) *bytes *= times;
+        for (double* bytes : {&result_.static_bytes, &result_.at_head, &result_.at_backward, &result_.beyond_passes}) *bytes *= times;
     }
 
     const Framework& fw_;

@@ -34,6 +34,18 @@ constexpr double kAlways = 12 * kFirst + 96 * kMebi + 5'760;
 
 }  // namespace
 
+TEST_CASE("curve by hand: an update over lists of tensors belongs to neither pass") {
+    Case c = dense();
+    c.plan.sequence_length = 2;  // activations of 6 tokens, beside 4 bytes a weight that an update needs
+    const std::optional<Curve> without = curve_of(c);
+    c.plan.optimizer_foreach = true;
+    CHECK(c(Item::update) > 0);
+    const std::optional<Curve> with = curve_of(c);
+    REQUIRE((with && without));
+    check_all(with->bytes, without->bytes);
+    check_all(with->after, without->after);
+}
+
 TEST_CASE("curve by hand: 1F1B of four micro-batches on two stages") {
     Case c = dense();
     // first stage: F0 F1 B0 F2 B1 F3 B2 B3; a backward pass takes two forward passes, and waits for the other stage's
