@@ -145,6 +145,10 @@ class Mapper {
         double base = 0;              // tokens per second and GPU
         double fastest = 0, own = 0;  // of a step on fewer GPUs, and on the job's
         std::int64_t fewer = 0;
+        // What a person would try next who wants it faster: the first number at least twice the job's on which it is. Where no plan
+        // fits on the job's, twice the first number on which one does.
+        std::int64_t base_gpus = 0, faster = 0;
+        double base_seconds = 0;
         for (std::size_t i = 0; i < job_.gpu_counts.size(); ++i) {
             const std::int64_t gpus = job_.gpu_counts[i];
             Json size = Object().add("gpus", gpus).add("entry", nullptr).add("efficiency", nullptr).add("run", nullptr);
@@ -154,6 +158,8 @@ class Mapper {
                 const double speed = columns_.tokens_per_s_per_gpu[at];
                 if (base == 0) base = speed;
                 const double seconds = columns_.step_seconds[at];
+                if (base_gpus == 0 && gpus >= job_.plan.gpus) base_gpus = gpus, base_seconds = seconds;
+                if (faster == 0 && base_gpus > 0 && gpus >= 2 * base_gpus && seconds < base_seconds) faster = gpus;
                 if (gpus == job_.plan.gpus) own = seconds;
                 if (gpus < job_.plan.gpus && (fewer == 0 || seconds < fastest)) fastest = seconds, fewer = gpus;
                 size["entry"] = at;
@@ -176,6 +182,7 @@ class Mapper {
             .add("rejected", rejections(counts_.rejected))
             .add("auto", std::move(chosen))
             .add("sizes", std::move(sizes))
+            .add("faster", faster > 0 ? Json(faster) : Json(nullptr))
             .add("not_faster", not_faster(own > 0 && own >= fastest ? fewer : 0));
     }
 

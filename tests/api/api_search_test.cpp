@@ -125,6 +125,22 @@ TEST_CASE("search: why more GPUs are not faster, and the batch that would help")
     CHECK(why(7, 2, "[4, 7]")["args"]["next"] == 7);
 }
 
+TEST_CASE("search: the number of GPUs to try next: at least twice as many, on which a plan fits and a step is faster") {
+    const auto next = [](Json request, const char* counts) {
+        request["gpu_counts"] = json(counts);
+        return search(request.dump().c_str()).summary["faster"];
+    };
+    CHECK(next({}, "[4, 8, 16, 32, 64]") == 16);
+    CHECK(next({}, "[8, 12, 32, 64]") == 32);
+    CHECK(next({}, "[4, 8]") == nullptr);
+    // Of 70B no plan fits on 8, and on 16; from 32 on it does.
+    const Json large = {{"model", "llama-3.1-70b"}};
+    CHECK(next(large, "[8, 16, 32, 64]") == 64);
+    CHECK(next(large, "[8, 16]") == nullptr);
+    // More copies than sequences have nothing to do.
+    CHECK(next({{"model", "tinyllama-1.1b"}, {"gpus", 64}, {"sequence_length", 128}, {"global_batch", 64}}, "[64, 128]") == nullptr);
+}
+
 TEST_CASE("the catalogue tells with which frameworks no search tries ZeRO-2 and 3, and what a single one has") {
     const Json catalog = json(api::catalog());
     std::string untried, single;

@@ -1171,6 +1171,7 @@ export type SearchSummary = {
     rejected: Rejected[];
     auto: AutoRow[];
     sizes: Size[];
+    faster: number | null;
     not_faster: Text | null;
 };
 
