@@ -96,11 +96,11 @@ test('what to change first is what is enough, the fewest GPUs before all; others
     expect(limits.fewest_gpus?.gpus).toBe(22);
     expect(await listed()).toEqual([
         expect.stringMatching(/^Use 22 GPUs +[\d.]+ GB, fits +The smallest number of GPUs on which it fits with no other change\.$/),
-        expect.stringMatching(/^Train LoRA adapters alone +[\d.]+ GB, fits$/),
+        expect.stringMatching(/^Train small additions alone \(LoRA\) +[\d.]+ GB, fits$/),
         '',
     ]);
     answers.limits = { ...limits, fewest_gpus: null };
-    expect(await listed()).toEqual([expect.stringMatching(/^Train LoRA/), '']);
+    expect(await listed()).toEqual([expect.stringMatching(/^Train small additions/), '']);
     answers.alternatives = { ...others, changes: changes.slice(0, 2) };
     expect(await listed()).toEqual([expect.stringMatching(/^Use 16 GPUs .*not fit$/), expect.stringMatching(/^Adam.*not fit$/), '']);
 });
