@@ -37,6 +37,13 @@ test('each run: a link to it, what was published, what the page says, and the so
     expect(text()).toContain(`All ${famousRuns.length} calculated`);
 });
 
+test('a run at risk says up to where it would be safe', async () => {
+    const { find } = show(<Famous catalog={catalog} prover={proverOf(async () => ({ ...good, class: 'at_risk' }))} />);
+    await settle();
+    const [, , , said] = rowsOf(find('table', 'Famous runs'))[0] ?? [];
+    expect(said).toMatch(/at risk \d+ of 80 GB \(\d+ %\) · safe up to \d+/);
+});
+
 test('a run that the core refuses says why', async () => {
     const { find } = show(<Famous catalog={catalog} prover={proverOf(async () => refusal)} />);
     await settle();

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Catalog, Estimate, Refusal } from '../core/api';
 import { format } from '../format/format';
-import { sizes } from '../shared/answer-words';
+import { lineText, sizes } from '../shared/answer-words';
 import { nameOf, problemText } from '../shared/names';
 import { degreeList } from '../shared/plan-words';
 import { formatLink } from '../state/state';
@@ -64,7 +64,8 @@ function Said({ run, answer }: { run: Run; answer: Answer }) {
             {say('famous.takes', { time: time.step_seconds, low: time.low_seconds, high: time.high_seconds })}
             {rate && <small>{say('famous.rate', { speed: rate.tflop_per_s_per_gpu * TERA, mfu: rate.mfu })}</small>}
             <small>
-                <span class={`word ${answer.class}`}>{say(`fit.${answer.class}`)}</span> {say('famous.used', sizes(answer))}{' '}
+                <span class={`word ${answer.class}`}>{say(`fit.${answer.class}`)}</span> {say('famous.used', sizes(answer))}
+                {answer.class === 'at_risk' && ` · ${lineText(answer)}`}{' '}
                 {run.published.memory_gib !== undefined && say('famous.reserved', { memory: reserved })}
             </small>
         </>
