@@ -57,8 +57,8 @@ pageTest('the curve tells every pass, and its numbers stand in a table', async (
     assert.deepEqual(
         rows.map((row) => row.slice(1)),
         [
-            ['1', '1', '0', '1', gib(bytes[0])],
-            ['2', '1', '1', '2', gib(bytes[1])],
+            ['1', '1', '0.0', '1.0', gib(bytes[0])],
+            ['2', '1', '1.0', '2.0', gib(bytes[1])],
         ],
     );
     assert.ok(await page.getByText(words.curveCut).isVisible());

@@ -20,7 +20,7 @@ export async function catalog() {
 
 export const gib = (bytes) => (bytes / 2 ** 30).toFixed(2);
 export const grouped = (count) => count.toLocaleString('en');
-export const three = (value) => value.toLocaleString('en', { maximumSignificantDigits: 3 });
+export const three = (value) => value.toLocaleString('en', { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
 // 108.5 s is "1 min 49 s".
 export const minutes = (seconds) => `${Math.floor(Math.round(seconds) / 60)} min ${Math.round(seconds) % 60} s`;
 export const daysOf = ({ tokens_per_step }, seconds, tokens) => three((Math.ceil(tokens / tokens_per_step) * seconds) / 86400);

@@ -33,9 +33,7 @@ export const words = {
     timeIn: /takes (.*) \(/,
     wouldTake: /^One step would take /,
     takesBetween: /^One step takes [^,]* \([\d,]+ tokens\/s\), or anything from .+ to .+\.$/,
-    trillion: (count) => `${count} trillion tokens`,
-    billion: (count) => `${count} billion tokens`,
-    costAndEnergy: /Cost: [\d,]+ in your currency\. Energy: [\d.]+ MWh\.$/,
+    costAndEnergy: /It costs about [\d,]+ at .* In your currency\. It uses [\d.]+ MWh /,
 
     // Stages and the curve
     peakOfBackward: /^Peak of 4\d\.\d GB allocated in the backward pass of micro-batch 1$/,

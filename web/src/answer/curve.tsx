@@ -71,8 +71,8 @@ function asTable(curve: Curve): string[][] {
             say(`pass.${curve.kind[i] ?? 'F'}`),
             format.count((curve.micro_batch[i] ?? 0) + 1),
             format.count((curve.chunk[i] ?? 0) + 1),
-            format.tenth(curve.start[i] ?? 0),
-            format.tenth(curve.end[i] ?? 0),
+            format.fixed(curve.start[i] ?? 0, 1),
+            format.fixed(curve.end[i] ?? 0, 1),
             format.gib(bytes),
         ]),
     ];

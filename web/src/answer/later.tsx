@@ -10,7 +10,7 @@ const loadBehind = (): Promise<Behind> => import('./behind');
 export const fetchBehind = (): Promise<Behind> => fetchPart(loadBehind, 'names');
 const useBehind = (wanted = true) => useFetched(loadBehind, 'names', wanted);
 
-const waiting = (failed: boolean): string => (failed ? say('later.failed') : say('later.coming'));
+const waiting = (failed: boolean): string => (failed ? say('notice.missing') : say('later.coming'));
 
 export function LaterChanges(props: Parameters<Behind['Changes']>[0]) {
     const { view } = useBehind();

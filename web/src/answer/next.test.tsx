@@ -85,7 +85,9 @@ test('where the field ends before the memory does, the end is a least', () => {
     const { largest_sequence: found } = limits;
     if (!found) throw new Error('some length fits the golden job');
     const most = { ...found, value: 16_777_216, limited_by: 'range' as const };
-    expect(shown('llama-70b-64-h100', { limits: { ...limits, largest_sequence: most } }).text()).toContain('At least 16,777,216 tokens');
+    expect(shown('llama-70b-64-h100', { limits: { ...limits, largest_sequence: most } }).text()).toContain(
+        plain('16.8 million tokens and more'),
+    );
 });
 
 test('how long it takes there is told by a number above one', () => {
@@ -138,13 +140,16 @@ test('where the fewest GPUs that are enough mostly wait, a number on which they 
 });
 
 test('a map of another run says nothing yet; of this one, what more GPUs bring', () => {
-    const heat = heatOf();
+    const heat = { ...heatOf(), summary: { ...heatOf().summary, faster: 4 } };
     const { page, answer } = answeredOf();
     const few = { ...answer, job: { ...answer.job, gpus: 2 } };
     const old = show(<Next page={{ ...page, heat, heatOf: null }} answer={few} act={spies()} />);
     expect(old.text()).toMatch(/Faster\? One moment…/);
     const now = show(<Next page={{ ...page, heat, heatOf: page.job }} answer={few} act={spies()} />);
-    expect(now.text()).toMatch(/Faster\? \d+ GPUs: /);
+    expect(now.text()).toContain('Faster? 4 GPUs: ');
+    const none = { ...heat, summary: { ...heat.summary, faster: null } };
+    const slow = show(<Next page={{ ...page, heat: none, heatOf: page.job }} answer={few} act={spies()} />);
+    expect(slow.text()).toContain('Faster? See the table');
 });
 
 test('what more GPUs do is told beside the best plan on as many as now, of whatever plan is shown', () => {
@@ -155,17 +160,17 @@ test('what more GPUs do is told beside the best plan on as many as now, of whate
     const slow = { ...answer, job: { ...answer.job, gpus: 1 }, time: { ...answer.time, step_seconds: 1000 } };
     const of = (list: typeof sizes) => ({
         ...page,
-        heat: { ...heat, columns, summary: { ...heat.summary, sizes: list } },
+        heat: { ...heat, columns, summary: { ...heat.summary, sizes: list, faster: 8 } },
         heatOf: page.job,
     });
     const text = (list: typeof sizes, shown = slow) => show(<Next page={of(list)} answer={shown} act={spies()} />).text();
-    expect(text(sizes)).toContain(plain('Each GPU does 98 % of the work that it does here with the best plan.'));
+    expect(text(sizes)).toContain(plain('Each GPU does 98 % of its work here with the best plan.'));
     expect(text(sizes.slice(1))).not.toContain('Each GPU does');
     // A plan shown that is faster than the map's is the best one here: its time is the one that the reader sees.
     const quick = { ...slow, class: 'fits' as const, time: { ...slow.time, step_seconds: 95 } };
-    expect(text(sizes, quick)).toContain('Each GPU does 95 % of the work');
+    expect(text(sizes, quick)).toContain('Each GPU does 95 % of its work');
     const run = { days: 40, cost: 1_490_000 } as Run;
-    expect(text(sizes.map((one) => ({ ...one, run })))).toContain(plain('8 GPUs: 40 days · $1.49 million'));
+    expect(text(sizes.map((one) => ({ ...one, run })))).toContain(plain('8 GPUs: 40 days · $1.49 M'));
     // what recomputation holds back here is no measure of more GPUs
     columns.step_seconds[0] = 240;
     expect(text(sizes)).not.toContain('Each GPU does');
@@ -178,13 +183,16 @@ test('of a run that is wrong nothing comes, and nothing is promised', () => {
     expect(text().match(/See the table/g)).toHaveLength(3);
 });
 
-test('nothing is faster than a run that does not fit: how long a step takes is said alone', () => {
+test('nothing is faster than a run that does not fit: how long it takes is said alone', () => {
     const limits = goodOf('limits', 'limits-70b');
-    const text = shown('does-not-fit', { limits }).text();
-    expect(text).toContain(
-        plain(`${limits.fewest_gpus?.gpus} GPUs are enough ${format.duration(limits.fewest_gpus?.step_seconds ?? 0)} a step`),
-    );
-    expect(text).not.toMatch(/times as (fast|long)/);
+    const { page, answer, text } = shown('does-not-fit', { limits });
+    const { gpus, step_seconds } = limits.fewest_gpus ?? { gpus: 0, step_seconds: 0 };
+    const days = ((answer.time.run?.days ?? 0) * step_seconds) / answer.time.step_seconds;
+    expect(text()).toContain(plain(`${gpus} GPUs are enough ${format.training(days, days, days)[0]}Faster?`));
+    expect(text()).not.toMatch(/times as (fast|long)/);
+    const none = { ...answer, time: { ...answer.time, run: null } };
+    const step = show(<Next page={page} answer={none} act={spies()} />).text();
+    expect(step).toContain(plain(`${gpus} GPUs are enough ${format.duration(step_seconds)} a step`));
 });
 
 test('where nothing fits the question is how many are enough', () => {

@@ -8,7 +8,6 @@ import { say, sentences } from '../words/words';
 import { whoseOf } from './whose';
 
 const MOST_WORK = 2; // times the seconds of a GPU here: beyond it most of them wait
-const MANY_TIMES = 8; // more GPUs than now, at most, in the answer to "Faster?"
 
 function Card({ href, question, answer, note }: { href: string; question: string; answer: ComponentChildren; note?: string | false }) {
     return (
@@ -45,7 +44,7 @@ function Fewer({ page, answer }: Props) {
     const question = say(fits ? 'next.fewer' : 'next.enough');
     const now = Number(answer.job.gpus);
     if (fits && now === 1) return null; // there are no fewer
-    const here = answer.time.step_seconds;
+    const { step_seconds: here, run } = answer.time;
     const open = whoseOf(page) === 'all';
     // Beside a plan of the reader's own the map says nothing: it chooses all of it.
     const fewer = fits && open ? (fittingOf(page) ?? []).filter(({ gpus }) => gpus < now) : [];
@@ -64,7 +63,8 @@ function Fewer({ page, answer }: Props) {
     // Where a GPU does less than half of its work here, the first number of the map on which it does that.
     const work = here * now * MOST_WORK;
     const better = step_seconds * gpus > work && fewer.find((one) => one.gpus > gpus && one.step * one.gpus <= work);
-    const other = runs ? beside(step_seconds, here) : aStep(step_seconds);
+    const days = run && (run.days * step_seconds) / here;
+    const other = runs ? beside(step_seconds, here) : days ? format.training(days, days, days)[0] : aStep(step_seconds);
     const note = sentences(gpus !== now ? other : now > 1 && say('next.no_fewer'), better && onGpus(better));
     return <Card href="#limits" question={question} answer={say('next.are_enough', { gpus })} note={note} />;
 }
@@ -74,7 +74,7 @@ function Faster({ page, answer }: Props) {
     const fitting = fittingOf(page);
     if (!fitting) return <Card href="#gpus" question={question} answer={coming(page)} />;
     const now = Number(answer.job.gpus);
-    const more = fitting.filter(({ gpus }) => gpus > now && gpus <= MANY_TIMES * now).at(-1);
+    const more = fitting.find(({ gpus }) => gpus === page.heat?.summary.faster);
     if (!more) return <Card href="#gpus" question={question} answer={say('next.see')} />;
     // Beside the best plan on as many GPUs as now: of the map, or the one shown, whose time the reader sees, where that is faster.
     const here = fitting.find(({ gpus }) => gpus === now);
@@ -107,12 +107,13 @@ function Longer({ page, answer }: Props) {
         );
     }
     const step = aStep(found.step_seconds);
+    const more = found.limited_by === 'range';
     const made = found.notes.find(({ id }) => id === 'largest.sequence.beyond_model')?.args?.positions;
     return (
         <Card
             href="#limits"
             question={question}
-            answer={say('next.tokens', { tokens: found.value, more: found.limited_by === 'range' })}
+            answer={say('next.tokens', { tokens: more ? format.short(found.value) : format.count(found.value), more })}
             note={made ? say('next.made_for', { step, tokens: Number(made) }) : step}
         />
     );

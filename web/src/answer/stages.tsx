@@ -57,6 +57,7 @@ function StageBar({ stage, groups, end, cardBytes, line }: BarProps) {
 
 function asTable(answer: Estimate): string[][] {
     const names = answer.groups.map((group) => nameOf('group', group));
+    const digits = answer.stages.every(({ in_flight }) => Number.isInteger(in_flight)) ? 0 : 1; // of a column: one number
     return [
         [
             say('table.stage'),
@@ -68,7 +69,7 @@ function asTable(answer: Estimate): string[][] {
         ...answer.stages.map((stage, i) => [
             numberOf(i),
             contents(stage),
-            format.tenth(stage.in_flight),
+            format.fixed(stage.in_flight, digits),
             ...answer.groups.map((group) => format.gib(stage.groups[group.id] ?? 0)),
             format.gib(stage.static_bytes),
             format.gib(stage.bytes),

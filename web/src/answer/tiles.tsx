@@ -9,7 +9,7 @@ import { settledOn } from '../shared/settled';
 import { Words } from '../shared/words';
 import { BUDGET } from '../state/state';
 import type { Actions } from '../store/page';
-import { say } from '../words/words';
+import { say, sentences } from '../words/words';
 
 interface Props {
     page: FieldsOf;
@@ -72,15 +72,20 @@ function Takes({ answer, run }: { answer: Estimate; run: Run | null }) {
     if (!run) {
         return (
             <Tile name={name} main={say('tiles.a_step', { time: step })}>
-                {say('tiles.band', { low: format.duration(answer.time.low_seconds), high: format.duration(answer.time.high_seconds) })}{' '}
-                {say('tiles.no_tokens')}
+                {sentences(
+                    say('tiles.band', {
+                        low: format.duration(answer.time.low_seconds),
+                        high: format.duration(answer.time.high_seconds),
+                    }),
+                    say('tiles.no_tokens'),
+                )}
             </Tile>
         );
     }
     const [main, low, , high] = format.training(run.days, run.low_days, run.high_days);
     return (
         <Tile name={name} main={main}>
-            {say('tiles.band', { low, high })} {say('tiles.steps', { count: run.steps, time: step })}
+            {sentences(say('tiles.band', { low, high }), say('tiles.steps', { count: run.steps, time: step }))}
         </Tile>
     );
 }

@@ -1,6 +1,7 @@
 // The fastest plans that fit, as a table.
 import type { Catalog, Ranked, RankedPlan, Refusal } from '../core/api';
 import { format } from '../format/format';
+import { percentTenth } from '../format/tenths';
 import { folded } from '../plans/list';
 import { besides, wholePlan } from '../shared/plan-words';
 import { rankedCsv } from '../shared/ranked-csv';
@@ -58,7 +59,7 @@ function listOf(ranked: Ranked, catalog: Catalog, top: number): string {
         table(all, numbers),
         ...(others > 0 ? ['', say('cli.best.folded', { count: others })] : []),
         '',
-        sentences(ties > 1 && say('best.tied', { count: ties }), say('best.order', { width: format.percentTenth(ranked.tie_width) })),
+        sentences(ties > 1 && say('best.tied', { count: ties }), say('best.order', { width: percentTenth(ranked.tie_width) })),
     ].join('\n');
 }
 

@@ -50,7 +50,7 @@ export function Compare({ page, act }: { page: Page; act: Actions }) {
                 (table ? (
                     <table.CompareTable page={page} act={act} />
                 ) : (
-                    <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
+                    <p class="note">{failed ? say('notice.missing') : say('later.coming')}</p>
                 ))}
         </Room>
     );

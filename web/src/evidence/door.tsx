@@ -41,7 +41,7 @@ export function Evidence({ page, prover }: { page: Page; prover: Prover }) {
             {view ? (
                 <view.EvidenceView page={page} prover={prover} />
             ) : (
-                <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>
+                <p class="note">{failed ? say('notice.missing') : say('later.coming')}</p>
             )}
         </Room>
     );

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { format } from '../format/format';
+import { percentTenth } from '../format/tenths';
 import { cellsOf, choose, plain, show, tap } from '../shared/test-view';
 import { isSaid } from '../words/words';
 import { Measured } from './measured';
@@ -17,7 +18,7 @@ function shown(all: EvidenceTable) {
 test('every number of the file is shown, the worst family first', () => {
     const { find } = shown(table);
     const [, ...rows] = cellsOf(find('table', TIME));
-    const percent = (value: number | null): string => (value === null ? '–' : plain(format.percentTenth(value)));
+    const percent = (value: number | null): string => (value === null ? '–' : plain(percentTenth(value)));
     expect(rows.map((cells) => cells.slice(2, 8))).toEqual(
         timeRows(table).map((row) => [
             format.count(row.rows),
@@ -76,6 +77,6 @@ test('a part on memory, and families without words', () => {
     const memory = { 'ci-dense': { rows: 200, mean: 0.004, most: 0.07 }, bloom: { rows: 3, mean: 0.2, most: 0.3 } };
     const { find } = shown({ ...table, memory });
     const [, first, second] = cellsOf(find('table', 'How much memory it takes'));
-    expect([first?.[0], first?.[3]]).toEqual(['BLOOM and its trials, A100', plain(format.percentTenth(0.2))]);
-    expect(second).toEqual(['ci-dense', '–', '200', plain(format.percentTenth(0.004)), plain(format.percentTenth(0.07)), '–']);
+    expect([first?.[0], first?.[3]]).toEqual(['BLOOM and its trials, A100', plain(percentTenth(0.2))]);
+    expect(second).toEqual(['ci-dense', '–', '200', plain(percentTenth(0.004)), plain(percentTenth(0.07)), '–']);
 });

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { format } from '../format/format';
+import { percentTenth } from '../format/tenths';
 import { isSaid, say, sentences } from '../words/words';
 import { type Column, ProofTable } from './proof-table';
 import {
@@ -27,7 +28,7 @@ type Named = { id: string; from: Source | undefined };
 export const familyName = ({ id, from }: Named): string =>
     isSaid(`measured.family.${id}`) ? say(`measured.family.${id}` as 'measured.family.bloom') : (from?.source ?? id);
 
-const share = (part: number | null): string => (part === null ? DASH : format.percentTenth(part));
+const share = (part: number | null): string => (part === null ? DASH : percentTenth(part));
 const ofSaid = (pair: [number, number] | null): string => (pair ? say('measured.of', { part: pair[0], all: pair[1] }) : DASH);
 
 const SourceLink = ({ from }: { from: Source | undefined }) => (from ? <a href={from.url}>{from.source}</a> : null);

@@ -8,5 +8,5 @@ const load = () => import('./near');
 export function NearRuns({ page }: { page: Page }) {
     const { view, failed } = useFetched(load, 'evidence', true);
     if (view && page.answer) return <view.Near page={page} answer={page.answer} />;
-    return <p class="near">{failed ? say('later.failed') : <a href="#evidence">{say('near.title')}</a>}</p>;
+    return <p class="near">{failed ? say('notice.missing') : <a href="#evidence">{say('near.title')}</a>}</p>;
 }

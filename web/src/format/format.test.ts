@@ -95,7 +95,7 @@ test('times: the unit that a reader would use, three significant digits', () => 
         '117 min',
         '2 hours',
         '12.4 hours',
-        '48 hours',
+        '48.0 hours',
         '2 days',
         '150 days',
     ]);
@@ -116,10 +116,10 @@ test('the band has the unit and the decimals of the time that it belongs to', ()
     expect(bands.map((band) => plain(en.margin(...band)))).toEqual([
         '0.69 s',
         '0.70 s',
-        '5.2 ms',
+        '5.20 ms',
         '7 s',
         '0.7 s',
-        '1.2 min',
+        '1.20 min',
         '0.22 hours',
         '200 ms', // what would read as nothing is written by itself
     ]);
@@ -129,7 +129,7 @@ test('the band has the unit and the decimals of the time that it belongs to', ()
     expect(en.training(0.02, 0.019, 0.021).map(plain)).toEqual(['28.8 minutes', '27.4', '30.2', '30.2 minutes']);
     expect(en.training(0.00032, 0.0003, 0.00035).map(plain)).toEqual(['27.6 seconds', '25.9', '30.2', '30.2 seconds']);
     expect(en.training(1540, 1400, 1700).map(plain)).toEqual(['4.22 years', '3.83', '4.65', '4.65 years']);
-    expect([365, 366].map((days) => plain(en.training(days, days, days)[0]))).toEqual(['365 days', '1 year']);
+    expect([365, 366].map((days) => plain(en.training(days, days, days)[0]))).toEqual(['365 days', '1.00 years']);
     expect(['ja', 'zh'].map((language) => plain(createFormat(language, language).training(1540, 1540, 1540)[0]))).toEqual([
         '4.22年',
         '4.22年',
@@ -149,7 +149,7 @@ test('time lost and gained', () => {
 
 test('amounts of money, energy and tokens', () => {
     expect([77290.99, 603123, 1234567, 0.5].map(en.rounded)).toEqual(['77,300', '603,000', '1.23 million', '0.5']);
-    expect([412, 361600, 2.5e6].map((kwh) => plain(en.energy(kwh)))).toEqual(['412 kWh', '362 MWh', '2.5 GWh']);
+    expect([412, 361600, 2.5e6].map((kwh) => plain(en.energy(kwh)))).toEqual(['412 kWh', '362 MWh', '2.50 GWh']);
     expect([0, 1e-5, 0.9, 4e10].map((kwh) => plain(en.energy(kwh)))).toEqual(['0 kWh', '0.01 Wh', '900 Wh', '40 TWh']);
     expect([0.004, 850, 174_000, 5e9].map((kg) => plain(en.mass(kg)))).toEqual(['4 g', '850 kg', '174 t', '5 Mt']);
     const typed = ['1,000,000,000,000', '1.000.000', '1 000', '1e12', '2.5', '2,5', '', '15000000000000', 'many', '-1', '1,000,00'];
@@ -358,24 +358,14 @@ test('minutes and seconds in the letters of a language that has some', () => {
     ]);
 });
 
-test('money is in dollars, large sums in words', () => {
+test('money is in dollars, large sums short', () => {
     const en = createFormat('en');
-    expect([3.99, 17_012, 96_040, 1_490_000, 12.4e6].map(en.dollars)).toEqual([
-        '$3.99',
-        '$17,000',
-        '$96,000',
-        '$1.49 million',
-        '$12.4 million',
-    ]);
-    expect([0.0004, 0.02, 0.3, 2.5, 999_700, 3e12].map(en.dollars)).toEqual([
-        '$0.0004',
-        '$0.02',
-        '$0.30',
-        '$2.50',
-        '$1 million',
-        '$3 trillion',
-    ]);
-    expect(createFormat('ja', 'ja').dollars(1_490_000)).toBe('$149万');
+    const dollars = (amount: number): string => plain(en.dollars(amount));
+    expect([3.99, 17_012, 96_040, 1_490_000, 12.4e6].map(dollars)).toEqual(['$3.99', '$17,000', '$96,000', '$1.49 M', '$12.4 M']);
+    expect([0.0004, 0.02, 0.3, 2.5, 999_700, 3e12].map(dollars)).toEqual(['$0.0004', '$0.02', '$0.30', '$2.50', '$1.00 M', '$3.00 T']);
+    const { dollars: yen, short } = createFormat('ja', 'ja');
+    expect([1_490_000, 44.6e6].map(yen)).toEqual(['$149万', '$4,460万']);
+    expect(short(161e9)).toBe('1,610億');
     expect([3.99, 1_490_000].map(createFormat('zh-CN', 'zh').dollars)).toEqual(['US$3.99', 'US$149万']);
 });
 

@@ -3,14 +3,12 @@ export interface Numbers {
     count(value: number): string; // 8,192
     number(value: number): string; // any number of a formula, as exact as it is: 1.5
     fixed(value: number, digits: number): string; // so many decimals
-    tenth(value: number): string; // at most one decimal: 17.8
     times(value: number): string; // two significant digits: 3.2, 580
     short(value: number, digits?: number): string; // 8.03 billion, in three digits or as many as are asked for
-    dollars(value: number): string; // $0.30, $3.99, $96,000, $12.4 million
+    dollars(value: number): string; // $0.30, $3.99, $96,000, $12.4 M, $149万
     rounded(value: number): string; // three significant digits, grouped: 77,300; 1.23 million
     measured(value: number): string; // a number of a time formula: whole numbers exactly, others to four digits; 9.894×10¹⁴
     percent(share: number): string; // 70 %
-    percentTenth(share: number): string; // 1.5 %
 }
 
 const NARROW = '\u202f'; // between a number and its unit, so that they never part at a line's end
@@ -42,6 +40,8 @@ export function digitsOf(locale: string) {
         // `like`: what it stands beside.
         three: (value: number, like = value): string => decimals(decimalsOf(like)).format(value),
         decimalsOf,
+        // The same, but what is whole stays so: 10 min that somebody has set.
+        rounded: (value: number): string => (Number.isInteger(value) ? significant(3) : decimals(decimalsOf(value))).format(value),
         exact: (value: number): string => significant(15).format(value),
     };
 }
@@ -55,14 +55,20 @@ function shareDigits(share: number): number {
 }
 
 // A whole number as an exponent.
-const raised = (power: number): string => [...String(power)].map((digit) => (digit === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)])).join('');
+const raised = (power: number): string => String(power).replace(/./g, (sign) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(sign)] ?? '');
 
 // `language` has the words for millions.
 export function numbersFormat(locale: string, language: string, { decimals, exact, significant }: Digits): Numbers {
-    const oneDecimal = lazily(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }));
-    const compact = lazily(
-        (digits) => new Intl.NumberFormat(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: digits || 3 }),
-    );
+    const inMillions = (compactDisplay: 'long' | 'short', most: number, least: number) =>
+        new Intl.NumberFormat(language, {
+            notation: 'compact',
+            compactDisplay,
+            minimumSignificantDigits: least,
+            maximumSignificantDigits: most,
+            useGrouping: 'always', // 1,610億
+        });
+    const compact = lazily((digits) => inMillions('long', digits || 3, 1));
+    const large = lazily(() => inMillions('short', 3, 3));
     const dollars = lazily(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }));
     const cents = lazily(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' }));
     const symbol = lazily(
@@ -75,11 +81,15 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
         count: (value) => decimals(0).format(value),
         number: exact,
         fixed: (value, digits) => decimals(digits).format(value),
-        tenth: (value) => oneDecimal().format(value),
         times: (value) => significant(2).format(value),
         short: (value, digits) => compact(digits).format(value),
         dollars: (value) =>
-            value >= 999_500 ? symbol() + compact().format(value) : (value >= 0.01 && value < 99.995 ? cents() : dollars()).format(value),
+            value >= 999_500
+                ? symbol() +
+                  large()
+                      .format(value)
+                      .replace(/\d(?=[A-Z])/, spaced('$&', ''))
+                : (value >= 0.01 && value < 99.995 ? cents() : dollars()).format(value),
         rounded: (value) => (value < 1e6 ? significant(3) : compact()).format(value),
         measured(value) {
             const rounded = Math.abs(Number(value.toPrecision(4))); // 99,999,999,999 is 1×10¹¹
@@ -91,6 +101,5 @@ export function numbersFormat(locale: string, language: string, { decimals, exac
             share > 0 && share < 0.0005
                 ? spaced(`< ${decimals(1).format(0.1)}`, '%')
                 : spaced(decimals(shareDigits(share)).format(share * 100), '%'),
-        percentTenth: (share) => spaced(oneDecimal().format(share * 100), '%'),
     };
 }

@@ -22,15 +22,16 @@ type Unit = 'year' | 'day' | 'hour' | 'minute' | 'second';
 const isHan = ({ value }: { value: string }): boolean => /\p{Script=Han}/u.test(value);
 
 // "12.4 hours" in the words of the language, the number as the reader's locale writes it.
-function inWords(language: string, digits: () => Intl.NumberFormat, unit: Unit): (value: number) => string {
-    const words = lazily(() => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', maximumSignificantDigits: 3 }));
+function inWords(language: string, write: (value: number) => string, unit: Unit): (value: number) => string {
+    const digits = { minimumSignificantDigits: 3, maximumSignificantDigits: 3 } as const; // 1.00 years
+    const words = lazily(() => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long', ...digits }));
     return (value) => {
         const parts = words().formatToParts(value);
         const number = parts.findIndex(({ type }) => type === 'integer');
         const blank = parts.some(isHan) ? '' : '\u00a0'; // 8.51年
         return parts
             .map(({ type, value: text }, i) =>
-                i === number ? digits().format(value) : type === 'literal' || type === 'unit' ? text.replace(' ', blank) : '',
+                i === number ? write(value) : type === 'literal' || type === 'unit' ? text.replace(' ', blank) : '',
             )
             .join('');
     };
@@ -45,12 +46,11 @@ function short(language: string, unit: 'minute' | 'second' | 'millisecond', symb
     return (text) => (own() ? text + own() : spaced(text, symbol));
 }
 
-export function timesFormat(language: string, { decimals, decimalsOf, three, significant }: Digits): Times {
-    const sig = () => significant(3);
+export function timesFormat(language: string, { decimals, decimalsOf, three, rounded }: Digits): Times {
     const monthName = lazily(() => new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', timeZone: 'UTC' }));
     const dates = lazily(() => new Intl.DateTimeFormat(language, { dateStyle: 'long' }));
     const named = Object.fromEntries(
-        (['year', 'day', 'hour', 'minute', 'second'] as const).map((unit) => [unit, inWords(language, sig, unit)]),
+        (['year', 'day', 'hour', 'minute', 'second'] as const).map((unit) => [unit, inWords(language, rounded, unit)]),
     ) as Record<Unit, ReturnType<typeof inWords>>;
     // Years from a year on, days above 2 days, hours above 2 hours.
     const long = (seconds: number): [size: number, unit: Unit] | null =>
@@ -66,15 +66,15 @@ export function timesFormat(language: string, { decimals, decimalsOf, three, sig
     // In the largest of these units of which there is a whole one, each a thousand of the one before it.
     const inUnit = (value: number, units: readonly string[]): string => {
         const step = Math.max(0, Math.min(units.length - 1, Math.floor(Math.log10(value) / 3)));
-        return value > 0 ? spaced(sig().format(value / 1000 ** step), units[step] ?? '') : spaced('0', units[1] ?? '');
+        return value > 0 ? spaced(rounded(value / 1000 ** step), units[step] ?? '') : spaced('0', units[1] ?? '');
     };
     // The unit of a duration, and how a number of it is written.
     const unitOf = (seconds: number): [size: number, write: (value: number) => string] => {
         const [size, unit] = long(seconds) ?? [];
         if (size && unit) return [size, named[unit]];
-        if (Math.round(seconds) >= 10 * MINUTE) return [MINUTE, (value) => inMinutes(sig().format(value))];
+        if (Math.round(seconds) >= 10 * MINUTE) return [MINUTE, (value) => inMinutes(rounded(value))];
         if (seconds >= 59.95) return [1, (value) => minutes(Math.round(value))];
-        return seconds >= 1 ? [1, (value) => inSeconds(three(value, seconds))] : [1e-3, (value) => inMilliseconds(sig().format(value))];
+        return seconds >= 1 ? [1, (value) => inSeconds(three(value, seconds))] : [1e-3, (value) => inMilliseconds(rounded(value))];
     };
     const duration = (seconds: number): string => {
         const [size, write] = unitOf(seconds);
@@ -97,7 +97,7 @@ export function timesFormat(language: string, { decimals, decimalsOf, three, sig
         training(days, low, high) {
             const [size, unit] = long(days * DAY) ?? (days * DAY >= 2 * MINUTE ? [MINUTE, 'minute'] : [1, 'second']);
             const [least, most] = [(low * DAY) / size, (high * DAY) / size];
-            return [named[unit]((days * DAY) / size), sig().format(least), sig().format(most), named[unit](most)];
+            return [named[unit]((days * DAY) / size), rounded(least), rounded(most), named[unit](most)];
         },
         date: (day) => dates().format(day),
         energy: (kwh) => inUnit(kwh * 1e3, ['Wh', 'kWh', 'MWh', 'GWh', 'TWh']),

@@ -164,7 +164,7 @@ export function ScriptPanel({ page, job, script: first, asks, close }: Props) {
             <Choice formats={formats} row={rowOf(page.catalog, asked.format)} asked={asked} ask={ask} />
             {failed && (
                 <p class="note" role="alert">
-                    {say('later.failed')}
+                    {say('notice.missing')}
                 </p>
             )}
             {yours.length > 0 && <p>{say('formats.yours', { names: yours })}</p>}

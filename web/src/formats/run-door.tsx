@@ -26,5 +26,5 @@ export function RunFound(props: Parameters<Report['RunReport']>[0]) {
         );
     }, [report]);
     if (report) return <report.RunReport {...props} />;
-    return <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>;
+    return <p class="note">{failed ? say('notice.missing') : say('later.coming')}</p>;
 }

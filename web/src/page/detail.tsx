@@ -23,7 +23,7 @@ import type { Placing } from '../placement/search';
 import { Best } from '../plans/best';
 import { Plans } from '../plans/map';
 import { Pools } from '../pools/door';
-import { timeOf } from '../shared/answer-words';
+import { stepOf } from '../shared/answer-words';
 import type { Actions, Page } from '../store/page';
 import { CalibratePart, Parts, TimePart } from './parts';
 
@@ -50,7 +50,7 @@ export function Detail({ page, act, timeline, calibrate, placing, prover, market
         <>
             <Brief page={page} />
             <div class={stale ? 'result stale' : 'result'}>
-                {answer && !stale && <p class="takes">{timeOf(answer)}</p>}
+                {answer && !stale && <p class="takes">{stepOf(answer)}</p>}
                 {answer && <TimeBar page={page} answer={answer} act={act} Table={TimePart} />}
                 {answer && <CalibratePart page={page} act={act} calibrate={calibrate} />}
                 <div class={answer ? 'cols' : 'cols alone'}>

@@ -27,7 +27,7 @@ function useMore(wanted: boolean): { more: More | undefined; failed: boolean } {
     return { more: fetched, failed };
 }
 
-const Wait = ({ failed }: { failed: boolean }) => <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>;
+const Wait = ({ failed }: { failed: boolean }) => <p class="note">{failed ? say('notice.missing') : say('later.coming')}</p>;
 
 export function LaterCard(props: Parameters<More['Card']>[0]) {
     const { more, failed } = useMore(true);

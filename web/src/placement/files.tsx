@@ -50,7 +50,7 @@ export function JobScript({ job, hosts, exportPlan }: ScriptProps) {
                 </button>
                 {made === 'failed' && (
                     <span class="note" role="alert">
-                        {say('later.failed')}
+                        {say('notice.missing')}
                     </span>
                 )}
             </p>

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { OnlyKey, Ranked, RankedPlan, Versus } from '../core/api';
 import { RANKED_KEYS, type RankedKey } from '../core/types';
 import { format } from '../format/format';
+import { percentTenth } from '../format/tenths';
 import { labelOf } from '../shared/names';
 import { besides, plansComing, wholePlan } from '../shared/plan-words';
 import { Room } from '../shared/room';
@@ -138,10 +139,7 @@ const Table = settled(({ shown, ranked, act }: TableProps) => {
         <>
             {ranked.ranked > count && <p class="note">{say('best.part', { ranked: ranked.ranked, rows: count })}</p>}
             <p class="note">
-                {sentences(
-                    ties > 1 && say('best.tied', { count: ties }),
-                    say('best.order', { width: format.percentTenth(ranked.tie_width) }),
-                )}
+                {sentences(ties > 1 && say('best.tied', { count: ties }), say('best.order', { width: percentTenth(ranked.tie_width) }))}
             </p>
             <table class="ranking" aria-label={say('best.table')}>
                 <thead>

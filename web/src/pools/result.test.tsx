@@ -28,8 +28,8 @@ test('the layers of the stages, who does nothing, and where one kind alone costs
 
 test('money has the currency of the price, memory is of the whole card', () => {
     const own: Pooled = { ...both, job: { ...both.job, price_per_gpu_hour: 2.5 } };
-    const cost = plain(format.short(both.ways[0]?.cost ?? 0));
-    expect(shown(both).text()).toContain(`$${cost}`);
+    const cost = plain(format.dollars(both.ways[0]?.cost ?? 0));
+    expect(shown(both).text()).toContain(cost);
     expect(shown(own).text()).not.toContain('$');
     expect(shown(own).text()).toContain('Every GPU is counted at the one price that you gave.');
     for (const { pool, whole_bytes } of both.ways[0]?.shares ?? [])

@@ -42,7 +42,7 @@ export function DialogDoor<Fetched>({ label, prime = false, fetch, draw }: Props
             </button>
             {state === 'failed' && (
                 <span class="note" role="alert">
-                    {say('later.failed')}
+                    {say('notice.missing')}
                 </span>
             )}
             {opened && draw(state.fetched, close)}

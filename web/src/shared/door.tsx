@@ -40,7 +40,7 @@ export function Door<View>({ id, parameter, texts, words, load, children }: Prop
         box.current?.focus({ preventScroll: true });
         start();
     };
-    const waiting = (): ComponentChildren => <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>;
+    const waiting = (): ComponentChildren => <p class="note">{failed ? say('notice.missing') : say('later.coming')}</p>;
     return (
         <Room id={id} class={`plans ${id}`} title={say(`section.${id}`)} box={box} focusable>
             <p class="note intro">{texts.intro}</p>

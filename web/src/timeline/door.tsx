@@ -17,6 +17,6 @@ export function PipelineTimeline(props: Parameters<Drawn['PipelineTimeline']>[0]
             () => fail(true),
         );
     }, []);
-    if (!fetched) return <p class="note">{failed ? say('later.failed') : say('later.coming')}</p>;
+    if (!fetched) return <p class="note">{failed ? say('notice.missing') : say('later.coming')}</p>;
     return <fetched.PipelineTimeline {...props} />;
 }
