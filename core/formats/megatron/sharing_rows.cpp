@@ -37,7 +37,7 @@ void megatron_zero(MegatronArguments& to, std::string_view) {
     switch (to.plan.zero) {
         case Zero::none:
             if (!shares_anyway(to)) return;
-            if (has_copies(to.model, to.plan)) to.leave_field("zero");
+            to.leave_field("zero");
             return to.flag("--use-distributed-optimizer");
         case Zero::optimizer:
             return to.flag("--use-distributed-optimizer");

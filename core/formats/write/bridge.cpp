@@ -168,7 +168,7 @@ void write_sharing(Overrides& to) {
     const Plan& p = to.plan;
     to.set("use_distributed_optimizer", shares(to));
     to.put(to.is_nemo() ? "optim.config.use_distributed_optimizer" : "optimizer.use_distributed_optimizer", shares(to));
-    const bool more = p.zero == Zero::none && shares(to) && has_copies(to.model, p);
+    const bool more = p.zero == Zero::none && shares(to);
     if (more || (p.shards_gradients() && is_muon(to))) to.leave_field("zero");
     if (!to.is_nemo()) to.put("optimizer.optimizer", !is_muon(to) ? "adam" : p.zero == Zero::none ? "muon" : "dist_muon");
     if (!is_muon(to)) to.leave_changed("optimizer");
