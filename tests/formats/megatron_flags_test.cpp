@@ -35,7 +35,7 @@ constexpr std::string_view kKnown = R"(
 --moe-router-pre-softmax --no-rope-fusion --attention-output-gate --experimental-attention-variant --linear-attention-freq
 --moe-router-score-function --moe-router-enable-expert-bias --moe-shared-expert-gate --linear-num-key-heads --linear-num-value-heads --linear-key-head-dim --linear-value-head-dim --linear-conv-kernel-dim
 --window-size --window-attn-skip-freq --softmax-type --moe-latent-size --is-hybrid-model --hybrid-override-pattern --spec
---mamba-state-dim --mamba-head-dim --mamba-num-groups --mamba-num-heads
+--mamba-state-dim --mamba-head-dim --mamba-num-groups --mamba-num-heads --squared-relu
 )";
 bool known(const std::string& flag) {
     std::istringstream words{std::string(kKnown)};

@@ -64,7 +64,7 @@ Json with(Json request, const char* changes) {
 }
 
 // What every script says of the model's config.
-constexpr const char* kAlways = "export.left_out.config\n";
+constexpr const char* kAlways = "export.left_out.config_flags\n";
 
 }  // namespace
 
@@ -136,6 +136,16 @@ torchrun \
     CHECK(left_out(answer) == kAlways);
 }
 
+TEST_CASE("Nemotron-4: the square of what is above 0, by a flag of its own") {
+    const Json answer = exported(
+        R"({"model": "nemotron-4-340b", "gpus": 768, "sequence_length": 4096, "global_batch": 768, "micro_batch": 1, "tensor_parallel": 8,
+            "pipeline_parallel": 12, "context_parallel": 1, "virtual_stages": 8, "schedule": "1f1b", "layout": "equal", "zero": "optimizer",
+            "recompute": "selective", "recompute_layers": 1, "moments": "fp32", "sequence_parallel": true, "overlap_pipeline": true,
+            "attention": "cudnn"})");
+    CHECK(text_of(answer).find("    --squared-relu\n") != std::string::npos);
+    CHECK(text_of(answer).find("--swiglu") == std::string::npos);
+}
+
 TEST_CASE("DeepSeek-V3: experts, latent attention, layers listed chunk by chunk, fp8") {
     // ModelZoo's run, on GPUs by the full split: 61 layers and one more behind them on 8 stages of 4 chunks.
     const Json answer = exported(
@@ -180,7 +190,7 @@ TEST_CASE("DeepSeek-V3: experts, latent attention, layers listed chunk by chunk,
          {"--num-virtual-stages", "--group-query-attention", "--num-query-groups", "--kv-channels", "--no-overlap-p2p-communication"})
         CHECK_MESSAGE(text_of(answer).find(flag) == std::string::npos, flag);
     CHECK(answer["needs"]["args"]["version"] == "0.14");  // tokens travel beneath other work: Megatron-Core 0.14, model_parallel_config.py
-    CHECK(left_out(answer).starts_with("export.left_out.config\nexport.left_out.fp8_recipe\n"));
+    CHECK(left_out(answer).starts_with("export.left_out.config_flags\nexport.left_out.fp8_recipe\n"));
 }
 
 TEST_CASE("experts are split as the layer where Megatron-LM is told nothing") {

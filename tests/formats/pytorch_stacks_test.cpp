@@ -275,3 +275,11 @@ TEST_CASE("torchtitan: weights that are updated within the backward pass") {
     CHECK(some(first_of(text + "true\n"), {"optimizer_in_backward"}) == "optimizer_in_backward=true");
     CHECK(some(first_of(text + "false\n"), {"optimizer_in_backward"}) == "optimizer_in_backward=?");
 }
+
+TEST_CASE("torchtitan: chunks of a pipeline whose schedule another file names are not known") {
+    const std::string start =
+        "torchrun --nproc_per_node 8 -m torchtitan.train --job.config_file=deepseek_v3_671b.toml --training.seq_len=4096 "
+        "--parallelism.pipeline_parallel_degree=8 --training.local_batch_size=16 ";
+    CHECK(some(first_of_script(start + "\n"), {"pipeline_parallel", "virtual_stages"}) == "pipeline_parallel=8 virtual_stages=?");
+    CHECK(some(first_of_script(start + "--parallelism.pipeline_parallel_schedule=1F1B\n"), {"virtual_stages"}) == "virtual_stages=1");
+}

@@ -130,7 +130,7 @@ static void write_window(To& to) {
 // What a model may have besides.
 static void write_others(To& to, Name) {
     const Model& m = to.model;
-    to.leave_out("export.left_out.config");
+    to.leave_out("export.left_out.config_flags");
     if (m.qk_norm_whole) to.leave_out("export.left_out.qk_norm_whole");
     if (m.attention_sinks) to.flag("--softmax-type", "learnable");
     if (m.embedding_norm) to.leave_out("export.left_out.embedding_norm");
@@ -151,6 +151,7 @@ static constexpr MegatronRow kModelRows[] = {
     {"gated",
      [](To& to, Name) {
          to.when(to.model.gated && !to.model.gelu_gate, "--swiglu");
+         to.when(!to.model.gated && to.model.type.starts_with("nemotron"), "--squared-relu");  // its config.json: "relu2"
          if (to.model.gelu_gate) to.leave_out("export.left_out.gelu_gate");
      }},
     {"layer_norm",

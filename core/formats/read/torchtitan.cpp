@@ -336,6 +336,9 @@ void read_torchtitan(Import& in) {
     if (const auto state = in.text("optimizer.state_dtype", "moments"))
         in.job["moments"] = *state == "bfloat16" ? "16-bit" : "fp32";  // a fork's
     if (elsewhere) in.keep_said({"gpus", "gpus_per_node", "model", "micro_batch", "global_batch", "sequence_length", "virtual_stages"});
+    const bool scheduled = says_any(in, {"parallelism.pipeline_parallel_schedule", "parallelism.pipeline_parallel_layers_per_stage",
+                                         "parallelism.module_fqns_per_model_part*", "experimental.pipeline_parallel_s*"});
+    if (elsewhere && !scheduled) in.job.erase("virtual_stages");
     in.job["framework"] = "pytorch";
     in.drop_open();
     for (const char* field : {"sequence_length", "micro_batch"}) in.ask(field);
