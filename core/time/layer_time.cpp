@@ -302,15 +302,6 @@ class LayerCost : TimeSymbols<N> {
         name(now_.expert_backward, "J_b", "expert_traffic_backward", nullptr);
     }
 
-    // Megatron-Core's --overlap-moe-expert-parallel-comm; schedules that work in pairs do it themselves (schedule.h).
-    void hide_exchange() {
-        using std::min;
-        if (!p_.hides_exchange() || value_of(now_.expert_forward) == 0) return;
-        const auto hide = [&](N& exchange, const N& work) { exchange = exchange - on_.of(kHiddenExchange) * min(exchange, work); };
-        hide(now_.expert_forward, total({now_.multiply_forward, now_.attention_forward, now_.element_forward}));
-        hide(now_.expert_backward, total({now_.multiply_backward, now_.attention_backward, now_.element_backward}));
-    }
-
     // Launched ahead; when a layer is short the CPU becomes the slower of the two. Where it never waits for the GPU, a whole micro-batch is
     // launched ahead (step_time.cpp): 143 runs of nanotron tell it so, 84 of Megatron-LM on A100 and 60 of models with experts do not.
     void launched(const N& forward, const N& backward, const N& cpu_forward, const N& cpu_backward) {
@@ -346,7 +337,7 @@ class LayerCost : TimeSymbols<N> {
         if (casts_to_8_bits(p_, fw_)) cast_weights(5);
         tensor_traffic();
         if (p_.tensor_columns > 1) column_traffic();
-        hide_exchange();
+        token_exchange_.hide(now_);
         name_parts();
         const N forward = of_kind("F_0", "layer_work_forward",
                                   total({cited(now_.multiply_forward), cited(now_.attention_forward), cited(now_.element_forward),

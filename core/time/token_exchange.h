@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "time/layer_time.h"
 #include "time/time_symbols.h"
 
 namespace fourfold {
@@ -21,12 +22,25 @@ class TokenExchange : TimeSymbols<N> {
         if (fw_.sends_once || p_.expert_tensor_parallel == 1) return sent(bytes);
         return sent(bytes / L::e()) + on_.collective(bytes, L::e());
     }
+    // Megatron-Core's --overlap-moe-expert-parallel-comm; schedules that work in pairs do it themselves (schedule.h).
+    void hide(LayerTimeOf<N>& layer) const {
+        if (!p_.hides_exchange() || value_of(layer.expert_forward) == 0) return;
+        hide(layer.expert_forward, layer.multiply_forward, layer.attention_forward, layer.element_forward);
+        hide(layer.expert_backward, layer.multiply_backward, layer.attention_backward, layer.element_backward);
+    }
 
  private:
     using T = TimeSymbols<N>;
     using L = Symbols<N>;
     using L::as_double, L::m_, L::p_, L::number;
     using T::hw_, T::on_;
+
+    void hide(N& exchange, const N& multiplied, const N& attention, const N& element_wise) const {
+        using std::min;
+        N work = 0.0;
+        add(work, multiplied), add(work, attention), add(work, element_wise);
+        exchange = exchange - on_.of(kHiddenExchange) * min(exchange, work);
+    }
 
     // `bytes` per GPU; what reached a node is handed on inside.
     N sent(const N& bytes) const {
