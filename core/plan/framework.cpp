@@ -185,6 +185,10 @@ bool habit_of(const Plan& p, Habit Plan::*asked, bool Framework::*usual) {
 
 bool fully_shards(const Plan& p) { return p.shards_gradients() && habit_of(p, &Plan::fully_shard, &Framework::fully_shard); }
 
+bool gathers_by_weight(const Plan& p) {
+    return p.zero == Zero::weights && !fully_shards(p) && habit_of(p, &Plan::sync_each_micro_batch, &Framework::sync_each_micro_batch);
+}
+
 bool adds_up_whole_gradients(const Plan& p) {
     if (!p.shards_gradients() || !p.adds_up()) return false;
     return (p.pipeline_parallel > 1 && row_of(p.framework).shards_in_pipelines) ||

@@ -169,6 +169,9 @@ inline bool calls_experts_in_turn(const Plan& p) {
 }
 // Whether FSDP of the second version shares out weights and gradients.
 bool fully_shards(const Plan& p);
+// Whether weights are gathered one by one: DeepSpeed's ZeRO-3, which sends gradients after each micro-batch. FSDP of the first version
+// gathers whole layers; told to send as often, it is taken for DeepSpeed (assumed).
+bool gathers_by_weight(const Plan& p);
 // Whether a search may let shared out gradients travel after each micro-batch, where nothing else fits or is as fast: FSDP of the second
 // version.
 inline bool may_sync_to_fit(const Plan& p) {

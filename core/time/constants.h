@@ -208,6 +208,7 @@ struct Timing {
     double host_linear;               // seconds of CPU more per layer with linear attention: many small operations around its kernels
     double host_adapter;              // seconds of CPU more per adapter of a layer
     double host_shard;                // seconds of CPU more per layer that FSDP's second version gathers
+    double host_partition;            // seconds of CPU more per weight that DeepSpeed's ZeRO-3 gathers by itself (host_time.h)
     double graphed_host;              // part of both that is left where parts of layers are launched from CUDA graphs
     double fixed;                     // seconds per step
     double straggler;                 // per doubling of nodes

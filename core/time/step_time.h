@@ -129,7 +129,7 @@ class StepTimer {
         Recompute recompute = Recompute::none;
         std::uint32_t recompute_modules = 0;
         bool sequence_parallel = false, offloads = false, hides_exchange = false;
-        bool casts_weights = false, fully_shards = false;  // what ZeRO changes in a layer
+        bool casts_weights = false, fully_shards = false, by_weight = false;  // what ZeRO changes in a layer
         bool operator==(const Key&) const = default;
     };
     struct Known {

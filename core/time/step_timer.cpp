@@ -15,14 +15,26 @@ StepTimer::StepTimer(const Model& model, const Gpu& gpu, const Cluster* cluster,
 
 const LayerTimes& StepTimer::layers(const Plan& p) {
     if (known_.empty()) known_.resize(kPlaces), last_ = known_.data();
-    const Key key{p.tensor_parallel,  p.context_parallel, p.micro_batch,       p.expert_parallel,   p.expert_tensor_parallel,
-                  p.token_slices,     p.recompute,        p.recompute_modules, p.sequence_parallel, p.activation_offload > 0,
-                  p.hides_exchange(), casts_weights(p),   fully_shards(p)};
+    const bool by_weight = on_.timing.host_partition > 0 && gathers_by_weight(p);
+    const Key key{p.tensor_parallel,
+                  p.context_parallel,
+                  p.micro_batch,
+                  p.expert_parallel,
+                  p.expert_tensor_parallel,
+                  p.token_slices,
+                  p.recompute,
+                  p.recompute_modules,
+                  p.sequence_parallel,
+                  p.activation_offload > 0,
+                  p.hides_exchange(),
+                  casts_weights(p),
+                  fully_shards(p),
+                  by_weight};
     const auto log2 = [](std::int64_t value) { return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value))); };
     const std::size_t place = static_cast<std::size_t>(key.micro_batch) +
                               17 * (static_cast<std::size_t>(key.recompute) + (key.sequence_parallel ? 0 : 4)) + key.recompute_modules +
-                              (key.hides_exchange ? 13 : 0) + (key.offloads ? 128 : 0) + 5 * log2(key.expert_parallel) +
-                              31 * log2(key.context_parallel) + 67 * log2(key.expert_tensor_parallel) +
+                              (key.hides_exchange ? 13 : 0) + (key.by_weight ? 7 : 0) + (key.offloads ? 128 : 0) +
+                              5 * log2(key.expert_parallel) + 31 * log2(key.context_parallel) + 67 * log2(key.expert_tensor_parallel) +
                               101 * static_cast<std::size_t>(key.tensor_parallel) + 41 * (log2(key.token_slices) - 1);
     Known& known = known_[place % kPlaces];
     if (known.key != key) {

@@ -117,6 +117,7 @@ TEST_CASE("constants: a cluster's own site, unless the plan says another; CUDA g
     CHECK(t.host_expert == near(2 * 0.28e-3, 2e-3));
     CHECK(t.host_adapter == near(2 * 0.115e-3));
     CHECK(t.host_shard == near(2 * 1.9e-3));
+    CHECK(t.host_partition == near(2 * 0.2e-3));
     CHECK(t.link == near(0.737 / 2));
     CHECK(t.element_wise == near(3 * 1.26));
     CHECK(t.spanning_latency == 0.25);

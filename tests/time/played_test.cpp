@@ -1,6 +1,8 @@
 // How long a pipeline takes whose schedule has no closed form, and step times one after the other from one timer: by hand, and laws.
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "model/catalog.h"
 #include "plan/rules.h"
 #include "random_cases.h"
@@ -186,6 +188,23 @@ TEST_CASE("chunks in turns, law: a step takes what its list of operations takes,
         CHECK(within(0.99 * step.seconds) > 0.99 * step.seconds);
     }
     CHECK(longer > 100);
+}
+
+TEST_CASE("a timer that remembers layers tells ZeRO-3 that gathers weights one by one from ZeRO-1") {
+    const Model& model = catalog().models.front().model;
+    const Gpu& gpu = *catalog().gpu("a100-sxm-80gb");
+    Plan p;
+    p.framework = FrameworkKind::transformers, p.gpus = p.gpus_per_node = 8, p.global_batch = 8, p.sequence_length = 256;
+    p.tensor_parallel = p.context_parallel = p.pipeline_parallel = p.virtual_stages = p.expert_parallel = p.micro_batch = 1;
+    p.fully_shard = Habit::off, p.sync_each_micro_batch = Habit::on;
+    StepTimer remembers(model, gpu, nullptr, p);
+    std::set<double> forward;
+    for (const Zero zero : {Zero::optimizer, Zero::weights, Zero::optimizer, Zero::gradients}) {
+        p.zero = zero;
+        CHECK(remembers.seconds(p) == StepTimer(model, gpu, nullptr, p).seconds(p));
+        forward.insert(remembers.layers(p).dense.host_forward);
+    }
+    CHECK(forward.size() == 2);
 }
 
 TEST_CASE("law: a timer that remembers layers answers as one that has never been asked") {

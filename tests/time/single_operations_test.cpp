@@ -1,6 +1,7 @@
 // Layers of PyTorch's single operations (Hugging Face's transformers) in time, worked by hand on the small machine.
 #include <doctest/doctest.h>
 
+#include "random_cases.h"
 #include "time/small_machine.h"
 
 using namespace fourfold;
@@ -162,4 +163,75 @@ TEST_CASE("single operations by hand: adapters that cast what they read, and the
     c.k.host_shard = 100;
     c.plan.fully_shard = Habit::off;
     CHECK(c.layers().dense.backward == near(3.5 * 1'070, 1e-9));
+}
+
+TEST_CASE("single operations by hand: weights that DeepSpeed's ZeRO-3 gathers one by one") {
+    Case c = in_16_bits();
+    c.k.host_layer = 1'000, c.k.host_partition = 10;
+    c.plan.zero = Zero::weights, c.plan.fully_shard = Habit::off, c.plan.sync_each_micro_batch = Habit::on;
+    CHECK(c.layers().dense.forward == near(1'070, 1e-9));  // queries, keys, values, output, gate, up, down
+    CHECK(c.layers().dense.backward == near(1.3 * 1'070, 1e-9));
+    c.model.joined_qkv = true;  // and the gate with up
+    CHECK(c.layers().dense.forward == near(1'040, 1e-9));
+    c.model.joined_qkv = false, c.model.gated = false;
+    CHECK(c.layers().dense.forward == near(1'060, 1e-9));
+    c.model.gated = true, c.model.latent = {.q_rank = 12, .kv_rank = 10, .nope_dim = 6, .rope_dim = 4, .value_dim = 10};
+    CHECK(c.layers().dense.forward == near(1'080, 1e-9));  // two of queries, two of keys and values
+    c.model.latent = {};
+    c.model.experts = {.count = 12, .per_token = 2, .ffn = 24}, c.model.expert_layers = {1, 1, 1, 1, 1, 1};
+    CHECK(c.layers().expert.forward == near(1'070, 1e-9));  // four, the router, and experts in two
+    c.plan.grouped_gemm = Habit::off;
+    CHECK(c.layers().expert.forward == near(1'410, 1e-9));  // four, the router, and 36 of experts
+    c.plan.expert_parallel = 2;
+    CHECK(c.layers().expert.forward == near(1'230, 1e-9));
+    c.plan.expert_parallel = 1, c.model.experts.shared_ffn = 24;
+    CHECK(c.layers().expert.forward == near(1'440, 1e-9));
+    c.model.experts.shared_ffn = 0, c.model.experts.count = 10;  // a router of ten rows stays on every GPU
+    CHECK(c.layers().expert.forward == near(1'340, 1e-9));
+    c.plan.trained = TrainedPart::lora, c.plan.lora_rank = 10;  // so do adapters
+    CHECK(c.layers().dense.forward == near(1'070, 1e-9));
+    c.plan.lora_rank = 11;  // two matrices for each of seven
+    CHECK(c.layers().dense.forward == near(1'210, 1e-9));
+    CHECK(c.layers().expert.forward == near(1'000 + 10 * (4 + 8 + 10 * 9), 1e-9));
+    c.plan.sync_each_micro_batch = Habit::automatic;  // FSDP
+    CHECK(c.layers().dense.forward == near(1'000, 1e-9));
+}
+
+TEST_CASE("law: with ZeRO-3 that gathers weights one by one more of them never make a layer faster; ZeRO-1 and ZeRO-2 do not know them") {
+    tests::Random random(19);
+    int gathered = 0;
+    for (int i = 0; i < 200; ++i) {
+        Case c = in_16_bits();
+        c.model = tests::random_model(random);
+        c.plan.fully_shard = Habit::off, c.plan.sync_each_micro_batch = Habit::on;
+        c.plan.grouped_gemm = random.one_of({Habit::on, Habit::off});
+        c.plan.recompute = random.one_of({Recompute::none, Recompute::full});
+        if (random.coin()) c.plan.trained = TrainedPart::lora, c.plan.lora_rank = random.from(1, 64);
+        c.k.host_layer = 1e-3;
+        for (const Zero zero : {Zero::optimizer, Zero::gradients, Zero::weights}) {
+            c.plan.zero = zero, c.k.host_partition = 0;
+            const LayerTimes none = c.layers();
+            c.k.host_partition = 1e-4;
+            const LayerTimes some = c.layers();
+            c.k.host_partition = 2e-4;
+            const LayerTimes more = c.layers();
+            if (zero != Zero::weights) {
+                CHECK(some.dense.forward == none.dense.forward);
+                CHECK(some.expert.backward == none.expert.backward);
+                continue;
+            }
+            gathered += some.dense.host_forward > none.dense.host_forward ? 1 : 0;
+            for (const auto kind : {&LayerTimes::dense, &LayerTimes::expert}) {
+                CHECK((some.*kind).forward >= (none.*kind).forward);
+                CHECK((some.*kind).backward >= (none.*kind).backward);
+                CHECK((more.*kind).forward >= (some.*kind).forward);
+            }
+            Case further = c;
+            further.model.gated = true;
+            const double all = further.layers().dense.host_forward;
+            further.model.joined_qkv = !c.model.joined_qkv;
+            CHECK((further.model.joined_qkv ? all >= further.layers().dense.host_forward : all <= further.layers().dense.host_forward));
+        }
+    }
+    CHECK(gathered > 100);
 }

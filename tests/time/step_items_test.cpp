@@ -224,10 +224,10 @@ TEST_CASE("the constants are those of the fit, GPU by GPU and site by site") {
     Plan plan;
     m.architecture = Architecture::ampere;
     const Timing a = timing_of(m, nullptr, plan, AttentionKernel::flash);
-    const double ampere[] = {0.827, 1,     138,   0.36, 0.85,    0.097,    1,     0.36,   0.635,   0.82,    1.67, 0,
-                             0,     0.929, 1,     46.5, 0.95,    72e-6,    0.7,   25e-6,  0,       0,       0,    0,
-                             0.615, 0.289, 0.202, 1.77, 0.368,   10e-6,    0.367, 180e-6, 1.15e-3, 3.25e-3, 0,    8.4e-3,
-                             0,     0,     0.3,   0.1,  0.00103, 0.025e-3, 200,   0.5,    2.38,    2.89e-3};
+    const double ampere[] = {0.827, 1,     138,   0.36, 0.85,  0.097,   1,        0.36,   0.635,   0.82,    1.67,   0,
+                             0,     0.929, 1,     46.5, 0.95,  72e-6,   0.7,      25e-6,  0,       0,       0,      0,
+                             0.615, 0.289, 0.202, 1.77, 0.368, 10e-6,   0.367,    180e-6, 1.15e-3, 3.25e-3, 0,      8.4e-3,
+                             0,     0,     0,     0.3,  0.1,   0.00103, 0.025e-3, 200,    0.5,     2.38,    2.89e-3};
     const double* values = &a.gemm;
     for (std::size_t i = 0; i < sizeof ampere / sizeof(double); ++i) CHECK(values[i] == ampere[i]);
     m.architecture = Architecture::hopper;
@@ -240,6 +240,7 @@ TEST_CASE("the constants are those of the fit, GPU by GPU and site by site") {
     CHECK(t.host_layer == 0.83e-3);
     CHECK(t.host_adapter == 0.115e-3);
     CHECK(t.host_shard == 1.9e-3);
+    CHECK(t.host_partition == 0.2e-3);
     CHECK(t.host_experts == 2e-3);
     CHECK(t.host_expert == near(0.28e-3, 2e-3));
     CHECK(t.grouped == 0.84);

@@ -95,6 +95,12 @@ TEST_CASE("time formulas: the traced value is the search's, bit for bit, and wha
         const FormulaCase c = random_case(random, tests::random_model(random));
         CHECK(defect(c, seen) == "");
     }
+    for (int i = 0; i < (tests::kSlowBuild ? 20 : 100); ++i) {
+        FormulaCase c = random_case(random, tests::random_model(random));
+        c.plan.fully_shard = Habit::off, c.plan.sync_each_micro_batch = Habit::on, c.timing.host_partition = 3e-3;
+        if (c.plan.tensor_columns == 1 && c.plan.zero == Zero::optimizer) c.plan.zero = Zero::weights;
+        CHECK(defect(c, seen) == "");
+    }
     for (const char* id : {"mixtral-8x7b", "mixtral-8x22b", "deepseek-v3", "deepseek-v2", "qwen3-235b-a22b", "llama-3.1-405b"}) {
         const auto entry =
             std::find_if(catalog().models.begin(), catalog().models.end(), [&](const auto& one) { return one.model.id == id; });

@@ -85,6 +85,7 @@ Timing paper_fit(const char* gpu) {
             .host_linear = 0,
             .host_adapter = 0,
             .host_shard = 0,
+            .host_partition = 0,
             .graphed_host = 1,
             .fixed = get("fixed"),
             .straggler = get("straggler"),
