@@ -33,7 +33,7 @@ test('the script as it is, what is yours to fill in, what it needs, and what it 
     expect(text()).toContain('Fill in before you start: NODE_RANK, MASTER_ADDR, DATA_ARGS, and TRAINING_ARGS.');
     expect(text()).toContain('Needs Megatron-Core 0.11 or newer, which brought --num-virtual-stages-per-pipeline-rank.');
     expect(all('listitem').map(({ textContent }) => textContent)).toContainEqual(
-        expect.stringContaining('the base and the share of rotary positions'),
+        expect.stringContaining('set --rotary-base by its rope_theta'),
     );
     expect(all('listitem')).toHaveLength(script.left_out.length);
 });

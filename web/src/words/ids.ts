@@ -41,7 +41,6 @@ export interface Words {
     'notice.reload': null;
     'notice.dismiss': null;
     'later.coming': null;
-    'later.failed': null;
     'glue.sentence': null;
     'glue.list': null;
     'glue.clauses': null;
@@ -128,7 +127,7 @@ export interface Words {
     'next.each': { share: number };
     'next.see': null;
     'next.longer': null;
-    'next.tokens': { more: string | boolean; tokens: number };
+    'next.tokens': { more: string | boolean; tokens: string };
     'next.made_for': { step: string; tokens: number };
     'next.no_length': null;
     'next.no_longer': null;
