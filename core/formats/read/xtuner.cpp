@@ -68,6 +68,35 @@ static void read_xtuner_optimizer(Import& in) {
         in.notes.push_back(Text("import_plan.note.not_counted").with("key", "optim_type: " + rule.substr(0, 40)));
 }
 
+static constexpr std::string_view kQuietOfXtuner[] = {"optim_wrapper.*",
+                                                      "model.*type",
+                                                      "model.*trust_remote_code",
+                                                      "model.*use_varlen_attn",
+                                                      "model.*pretrained*",
+                                                      "model.lora.*",
+                                                      "model.*bnb*",
+                                                      "model.*int8*",
+                                                      "*_path",
+                                                      "*path",
+                                                      "*_files",
+                                                      "evaluation*",
+                                                      "SYSTEM",
+                                                      "prompt_template",
+                                                      "betas",
+                                                      "max_norm",
+                                                      "warm*",
+                                                      "pack_to_max_length",
+                                                      "use_varlen_attn",
+                                                      "visualizer",
+                                                      "load_from",
+                                                      "randomness",
+                                                      "launcher",
+                                                      "custom_hooks",
+                                                      "param_scheduler",
+                                                      "work_dir",
+                                                      "xtuner",
+                                                      "*_dataset",
+                                                      "optim_type"};
 void read_xtuner(Import& in) {
     const bool command = in.has("xtuner"),
                here = in.has("pretrained_model_name_or_path") || in.has("model.llm.pretrained_model_name_or_path");
@@ -90,36 +119,7 @@ void read_xtuner(Import& in) {
         if (!in.has("gradient_checkpointing")) in.entries.push_back({"gradient_checkpointing", "", true});  // model/sft.py
         if (lora && !in.has("target_modules")) in.entries.push_back({"target_modules", "", "all-linear"});  // find_all_linear_names()
     }
-    in.mark_all({"optim_wrapper.*",
-                 "model.*type",
-                 "model.*trust_remote_code",
-                 "model.*use_varlen_attn",
-                 "model.*pretrained*",
-                 "model.lora.*",
-                 "model.*bnb*",
-                 "model.*int8*",
-                 "*_path",
-                 "*path",
-                 "*_files",
-                 "evaluation*",
-                 "SYSTEM",
-                 "prompt_template",
-                 "betas",
-                 "max_norm",
-                 "warm*",
-                 "pack_to_max_length",
-                 "use_varlen_attn",
-                 "visualizer",
-                 "load_from",
-                 "randomness",
-                 "launcher",
-                 "custom_hooks",
-                 "param_scheduler",
-                 "work_dir",
-                 "xtuner",
-                 "*_dataset",
-                 "optim_type"},
-                Fate::no_number);
+    in.mark_all(kQuietOfXtuner, Fate::no_number);
     read_transformers(in);
     if (!kind.empty() && kind != "SupervisedFinetune") refuse_mode(in, kind);
     if (!here && command) {

@@ -1,5 +1,4 @@
-// torchrun and torch.distributed.launch; srun and sbatch; PBS; Age (rt_AF: a node of 8 GPUs; node_f: one of TSUBAME's, with 4); mpirun;
-// deepspeed.
+// torchrun, torch.distributed.launch, srun, sbatch, PBS, Age (rt_AF: 8 GPUs a node; node_f: TSUBAME's, with 4), mpirun, deepspeed.
 #include "formats/shell/launch.h"
 
 #include <algorithm>

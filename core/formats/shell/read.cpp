@@ -41,6 +41,41 @@ void add_named_program(const ShellCommand& command, Import& in) {
     if (named_model(name) != nullptr) in.entries.push_back({"recipe_model", "", name, command.line});
 }
 
+// Of what starts a program, not of the program.
+constexpr std::string_view kQuietOfLaunchers[] = {
+    "rdzv*",      "role",         "tee",           "local_ranks*", "nproc*",    "nnodes",        "node_rank",        "master_*",
+    "standalone", "max_restarts", "redirects",     "log_dir",      "jobid",     "cpus_per_task", "kill_on_bad_exit", "cpu_bind",
+    "mem_bind",   "container_*",  "no_container*", "unbuffered",   "multi_gpu", "num_machines"};
+
+// What programs with a spelling of their own say.
+void add_programs(const ShellScript& script, ShellCommand& command, const NamesSet& set, std::vector<Entry>& entries) {
+    if (const std::string swift = started_with(command, "swift", {"sft", "pt", "rlhf"}); !swift.empty())
+        entries.push_back({"swift", "", swift, command.line});
+    add_trl(command, entries);
+    add_litgpt(command, entries);
+    add_llmc(script, command, entries);
+    add_xtuner(command, entries);
+    add_colossal(command, entries);
+    add_nanogpt(script, command, set, entries);
+}
+
+// The file of settings that a command names, where it is here: what the command says counts before it. `rest`: without its overrides.
+void add_files(const ShellScript& script, const ShellCommand& command, const ShellCommand& rest, const FormatReader& reader, Import& in) {
+    if (reader.id == "accelerate") {
+        std::vector<Entry> document = accelerate_documents(script, command);
+        in.entries.insert(in.entries.begin(), document.begin(), document.end());
+    }
+    if (DocumentSettings document = document_settings(script, command, reader.id);
+        document.reader != nullptr && reader.id != "accelerate") {
+        for (Entry& entry : in.entries)
+            if (entry.key == "job.config_file" || entry.key == "config")
+                entry.written = std::exchange(entry.value, nullptr);  // the file is here
+        in.entries.insert(in.entries.begin(), document.entries.begin(), document.entries.end());
+    } else {
+        name_file(script, command, rest, reader.id, in);
+    }
+}
+
 // The arguments of another program than Megatron-LM's own, as the settings of its format.
 std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellCommand& command, const NamesSet& set, std::string& format) {
     if (auto primus = read_primus_script(script, command, set)) {
@@ -54,14 +89,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     const bool overrides = !job.in.entries.empty();
     auto recipe = recipe_command(rest);
     for (Entry& entry : recipe ? recipe->entries : arguments_of(rest)) job.in.entries.push_back(std::move(entry));
-    if (const std::string swift = started_with(rest, "swift", {"sft", "pt", "rlhf"}); !swift.empty())
-        job.in.entries.push_back({"swift", "", swift, command.line});
-    add_trl(rest, job.in.entries);
-    add_litgpt(rest, job.in.entries);
-    add_llmc(script, rest, job.in.entries);
-    add_xtuner(rest, job.in.entries);
-    add_colossal(rest, job.in.entries);
-    add_nanogpt(script, rest, set, job.in.entries);
+    add_programs(script, rest, set, job.in.entries);
     const FormatReader* reader = recipe ? reader_called(recipe->reader) : reader_of(job.in.entries);
     // Axolotl and DeepSpeed take a file: their names as arguments are those of another program.
     const bool own =
@@ -86,19 +114,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (std::any_of(rest.words.begin(), rest.words.end(), is_idle)) return std::nullopt;
     format = reader->id;
     job.in.answers = set;
-    if (reader->id == "accelerate") {  // what the command says counts before its file
-        std::vector<Entry> document = accelerate_documents(script, command);
-        job.in.entries.insert(job.in.entries.begin(), document.begin(), document.end());
-    }
-    if (DocumentSettings document = document_settings(script, command, reader->id);
-        document.reader != nullptr && reader->id != "accelerate") {
-        for (Entry& entry : job.in.entries)
-            if (entry.key == "job.config_file" || entry.key == "config")
-                entry.written = std::exchange(entry.value, nullptr);  // the file is here
-        job.in.entries.insert(job.in.entries.begin(), document.entries.begin(), document.entries.end());
-    } else {
-        name_file(script, command, rest, reader->id, job.in);
-    }
+    add_files(script, command, rest, *reader, job.in);
     for (const auto& [name, reason] : command.settings)
         if (name.empty())
             for (const std::string& open : open_names(reason)) job.in.touched.push_back(open);
@@ -107,11 +123,7 @@ std::optional<ReadJob> read_foreign(const ShellScript& script, const ShellComman
     if (reader->id == "transformers" || reader->id == "llama-factory") add_launcher_file(script, rest, job.in);
     if (reader->id == "transformers" && count_like(job.in.entries, {"deepspeed", "deepspeed_config", "deepspeed_config_file"}) > 0)
         add_deepspeed_file(job.in.entries, deepspeed_documents(script, command));
-    job.in.mark_all(
-        {"rdzv*",      "role",         "tee",           "local_ranks*", "nproc*",    "nnodes",        "node_rank",        "master_*",
-         "standalone", "max_restarts", "redirects",     "log_dir",      "jobid",     "cpus_per_task", "kill_on_bad_exit", "cpu_bind",
-         "mem_bind",   "container_*",  "no_container*", "unbuffered",   "multi_gpu", "num_machines"},
-        Fate::no_number);
+    job.in.mark_all(kQuietOfLaunchers, Fate::no_number);
     if (reader->id == "megatron-bridge" && !recipe) add_named_program(rest, job.in);
     reader->read(job.in);
     if (title_of(rest) == "train_sft.py" && reader->id == "llama-factory")  // ChatGLM-Efficient-Tuning's, which has a model of its own
