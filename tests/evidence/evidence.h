@@ -20,7 +20,9 @@ struct EvidenceRow {
 };
 struct EvidenceSource {
     std::string name;  // of the file
-    Json head;         // its first line: source, url, stack, standing (fit, seen, blind), request, assumed, models
+    // Its first line: source, url, stack, standing (fit, seen, blind; memory_standing where that of peak memory is another), request,
+    // assumed, models.
+    Json head;
     std::vector<EvidenceRow> rows;
 };
 // The files of a folder by name; what cannot be read is told and left out.

@@ -139,11 +139,12 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
         one["rows"] = source.rows.size();
         table["sources"][source.name] = std::move(one);
     }
-    std::map<std::string, std::string> source_of, standing;
+    std::map<std::string, std::string> source_of, standing, of_memory;
     for (const AnsweredRow& row : rows) {
         const std::string family = family_of(row);
         source_of[family] = row.source->name;
         standing[family] = standing_of(row);
+        of_memory[family] = row.source->head.value("memory_standing", standing[family]);
     }
     table["time"] = Json::object();
     for (const auto& [name, e] : time_errors(rows)) {
@@ -166,7 +167,7 @@ Json table_of(const std::vector<EvidenceSource>& sources, const std::vector<Answ
     }
     table["memory"] = Json::object();
     for (const auto& [name, e] : memory_residuals(rows)) {
-        Json one{{"source", source_of[name]},      {"standing", standing[name]},   {"rows", e.peak.rows},
+        Json one{{"source", source_of[name]},      {"standing", of_memory[name]},  {"rows", e.peak.rows},
                  {"mean", rounded(e.peak.mean())}, {"most", rounded(e.peak.most)}, {"bias", rounded(e.peak.bias())}};
         if (e.peak_large.rows > 0) one.update(Json{{"large_rows", e.peak_large.rows}, {"large", rounded(e.peak_large.mean())}});
         if (e.between.rows > 0) one.update(Json{{"between_rows", e.between.rows}, {"between", rounded(e.between.mean())}});
