@@ -235,6 +235,7 @@ TEST_CASE("Megatron-LM refuses what its own checks refuse") {
     CHECK(refused("--tensor-model-parallel-size 8 --num-attention-heads 12 --hidden-size 768") == "import_plan.refused.heads");
     CHECK(refused("--seq-length 1024") == "import_plan.refused.positions");
     CHECK(refused("--num-layers lots") == "import_plan.refused.number");
+    CHECK(refused("--num-layers --bf16") == "import_plan.refused.no_value");
     CHECK(refused("--num-layers lots --micro-batch-size few --fp16 --bf16") ==
           "import_plan.refused.number import_plan.refused.number import_plan.refused.both");
     CHECK(refused("--num-query-groups None") == "");

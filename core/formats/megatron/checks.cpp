@@ -112,7 +112,10 @@ static void check_numbers(const Import& in, std::vector<Text>& found) {
     for (const Entry& entry : in.misread) {
         const std::string value = entry.value.is_string() ? entry.value.get<std::string>() : dumped(entry.value);
         const bool filled = value == "None" || value == "null" || value.find_first_of("%{}@<>$|") != std::string::npos;
-        if (!filled && entry.fate != Fate::open)
+        if (filled || entry.fate == Fate::open) continue;
+        if (entry.value == Json(true))  // a name alone
+            found.push_back(Text("import_plan.refused.no_value").with("key", entry.shown.substr(0, 80)));
+        else
             found.push_back(Text("import_plan.refused.number").with("key", entry.shown.substr(0, 80)).with("value", value.substr(0, 80)));
     }
 }
